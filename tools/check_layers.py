@@ -23,22 +23,23 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "platform": set(),
     "locks": {"platform"},
     "rwlocks": {"locks", "platform"},
-    "list": {"rwlocks", "locks", "platform"},
+    "spinlocks": {"locks", "platform"},
+    "list": {"rwlocks", "spinlocks", "locks", "platform"},
     "delegation": {"locks", "platform"},
     "elision": {"locks", "platform"},
     "structures": {"locks", "platform"},
     "profiler": {"platform"},
     "condition": {"locks", "platform"},
     "preload": {
-        *("condition", "rwlocks", "locks", "elision", "delegation"),
-        *("profiler", "platform"),
+        *("condition", "rwlocks", "spinlocks", "locks"),
+        *("elision", "delegation", "profiler", "platform"),
     },
     "calibrate": {"platform"},
     "simulator": {"platform"},
     "explorer": {"condition", "platform"},
     "bench": {
-        *("platform", "locks", "rwlocks", "delegation", "elision", "structures"),
-        *("profiler", "simulator", "explorer"),
+        *("platform", "locks", "rwlocks", "spinlocks", "delegation", "elision"),
+        *("structures", "profiler", "simulator", "explorer"),
     },
 }
 # The simulator and the explorer use locks only through the list. The explorer also
@@ -46,6 +47,7 @@ MAY_INCLUDE: dict[str, set[str]] = {
 LIST_HEADERS = {
     *("locks/list/descriptor.h", "locks/locks.def"),
     *("rwlocks/list/descriptor.h", "rwlocks/rwlocks.def"),
+    *("spinlocks/list/descriptor.h", "spinlocks/spinlocks.def"),
 }
 LIST_READERS = {
     "simulator": LIST_HEADERS,
@@ -61,6 +63,7 @@ LIST_READERS = {
 FOLDERS: dict[str, tuple[str, ...]] = {
     "locks": ("memory", "waiting", "algorithms", "list"),
     "rwlocks": ("algorithms", "list"),
+    "spinlocks": ("algorithms", "list"),
     "profiler": ("store", "threads", "record", "sample", "session"),
     "explorer": ("base", "memory", "execution", "search", "clients"),
 }

@@ -3,6 +3,7 @@
  * locks/list/descriptor.h), or with --wrapped the wrapped locks. A bypass_bound of -1
  * means unbounded. */
 #include "rwlocks/list/descriptor.h"
+#include "spinlocks/list/descriptor.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -52,6 +53,12 @@ static void print_rwlocks(unsigned begin, unsigned end)
     }
 }
 
+static void print_spinlocks(void)
+{
+    for (unsigned i = 0; i < spinlock_list_length; i++)
+        print_entry("spinlock", i, i == spinlock_default, &spinlock_list[i].about);
+}
+
 int main(int count, char **words)
 {
     if (count > 1 && strcmp(words[1], "--wrapped") == 0) {
@@ -60,6 +67,7 @@ int main(int count, char **words)
     } else {
         print_mutexes(0, lock_list_length);
         print_rwlocks(0, rwlock_list_length);
+        print_spinlocks();
     }
     return fflush(stdout) == 0 ? 0 : 1;
 }

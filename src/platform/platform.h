@@ -54,7 +54,8 @@
  * up to n sleepers; it uses only the address and never reads the cell, which may
  * already be unmapped. requeue(from, expected, to) moves one sleeper from `from` to
  * `to` without waking it, if `from` still holds `expected`. An interrupted sleep counts
- * as a spurious wake-up.
+ * as a spurious wake-up. SLEEP_SLICE_NS: how long a thread should sleep at most where a
+ * process without Hasp may omit the wake-up; 0 if there is none.
  *
  * TIME. struct deadline { clockid_t clock; struct timespec at; }, absolute,
  * CLOCK_REALTIME or CLOCK_MONOTONIC. deadline_passed(d). now_ns(): monotonic
@@ -96,6 +97,9 @@
  * TESTING. release_window() follows every store that releases a lock and after which
  * the releaser has more to do. Natively it does nothing; the perturbed platform delays
  * the caller there, so that code that accesses the lock too late hits unmapped memory.
+ *
+ * C LIBRARY. SPINLOCK_FREE, SPINLOCK_HELD: the word of its spin locks, a free one and
+ * one that is held without waiters.
  *
  * HINTS. likely(x), unlikely(x), CACHE_LINE (the distance in bytes between cells that
  * must not be transferred together, adjacent-line prefetch included).

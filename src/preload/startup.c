@@ -14,6 +14,7 @@
 #include "preload/plan.h"
 #include "preload/real.h"
 #include "preload/rwlock_dispatch.h"
+#include "preload/spinlock.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -130,6 +131,7 @@ void startup(void)
                    setting_is("HASP_PLAN_REPORT", "1"));
     dispatch_fill(lock, false);
     rwlock_dispatch_fill(chosen_rwlock());
+    spinlock_choose(setting("HASP_SPINLOCK"));
 
     bool biased = !setting_is("HASP_BIAS", "0") && barrier_register();
     if (biased)

@@ -12,6 +12,7 @@
 #define likely(x) (x)
 #define unlikely(x) (x)
 enum { CACHE_LINE = 128 };
+enum { SPINLOCK_FREE = 1, SPINLOCK_HELD = 0 };
 
 #define checked_at(c) &(c)->raw, sizeof(c)->raw
 #define checked_value(c) __typeof__((c)->raw)
@@ -105,6 +106,7 @@ static inline enum checked_deadline checked_kind(const struct deadline *deadline
 
 /* Longer spinning would not lead to new behaviour. */
 enum { CLOCK_SPINS = 1, HANDOVER_LIMIT = 1, ARRAY_SLOTS = 2 };
+enum { SLEEP_SLICE_NS = 0 };
 #define spin_limit() checked_spin_limit()
 #define yield_limit() 0u /* all iterations are alike */
 

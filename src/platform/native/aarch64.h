@@ -7,6 +7,9 @@
 
 #define CACHE_LINE 128
 
+/* The words of glibc's spin locks. */
+enum { SPINLOCK_FREE = 0, SPINLOCK_HELD = 1 };
+
 /* ISB takes about as long as x86's PAUSE; YIELD is a no-op on most cores. */
 static inline void relax(void)
 {

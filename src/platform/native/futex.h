@@ -39,6 +39,8 @@ static inline void requeue(struct atomic_u32 *from, uint32_t expected,
                 1, (long)&to->raw, (long)expected);
 }
 
+enum { SLEEP_SLICE_NS = 1000000 };
+
 static inline void yield(void)
 {
     raw_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);

@@ -8,6 +8,9 @@
 /* Two 64-byte lines: the adjacent-line prefetcher transfers them as a pair. */
 #define CACHE_LINE 128
 
+/* The words of glibc's spin locks. */
+enum { SPINLOCK_FREE = 1, SPINLOCK_HELD = 0 };
+
 static inline void relax(void)
 {
     __builtin_ia32_pause();

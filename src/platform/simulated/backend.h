@@ -13,6 +13,7 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 enum { CACHE_LINE = 128 };
+enum { SPINLOCK_FREE = 1, SPINLOCK_HELD = 0 };
 
 #define simulated_value(c) __typeof__((c)->raw)
 /* A cast that causes no warning if the value is unused. */
@@ -93,6 +94,7 @@ enum { CACHE_LINE = 128 };
 
 /* These values are the same as on the native platform. */
 enum { CLOCK_SPINS = 32, HANDOVER_LIMIT = 64, ARRAY_SLOTS = 16 };
+enum { SLEEP_SLICE_NS = 1000000 };
 #define spin_limit() simulated_spin_limit()
 #define yield_limit() (8 * simulated_spin_limit())
 

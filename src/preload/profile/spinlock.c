@@ -1,28 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Hooks of pthread_spin_*, which are glibc's. A program may use an uninitialised word
- * where a free spinlock is 0. */
+/* Hooks of pthread_spin_*, which are glibc's or those of src/spinlocks. A program may
+ * use an uninitialised word where a free spin lock is 0. */
 #include "preload/profile/next.h"
+
+#include "spinlocks/spinlock.h"
 
 #include "profiler/record/misuse.h"
 
 static const struct record_as as_spinlock = {TRACE_SPINLOCK, TRACE_LOCK,
                                              sizeof(pthread_spinlock_t), 0};
 
-/* The word of a free spinlock: 1 on x86, 0 elsewhere; -1: not known yet. */
-static int free_word = -1;
-
-static __attribute__((noinline)) void find_free_word(void)
-{
-    pthread_spinlock_t probe;
-    next.pthread_spin_init(&probe, PTHREAD_PROCESS_PRIVATE);
-    __atomic_store_n(&free_word, probe, __ATOMIC_RELAXED);
-}
-
 static bool busy(const pthread_spinlock_t *lock)
 {
-    if (unlikely(__atomic_load_n(&free_word, __ATOMIC_RELAXED) == -1))
-        find_free_word();
-    return __atomic_load_n(lock, __ATOMIC_RELAXED) != free_word;
+    return !spinlock_word_is_free((uint32_t)__atomic_load_n(lock, __ATOMIC_RELAXED));
 }
 
 EXPORT int pthread_spin_init(pthread_spinlock_t *lock, int shared)

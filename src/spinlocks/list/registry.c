@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Expands spinlocks.def into the list of descriptor.h. Compiled once per platform. */
+#include "spinlocks/list/descriptor.h"
+
+#include "locks/list/names.h"
+#include "locks/list/properties.h"
+
+#include <errno.h>
+
+#define SPINLOCK(id, title, prefix, call, ...)                                         \
+    static int id##_init_entry(struct spinlock *lock, int shared)                      \
+    {                                                                                  \
+        prefix##_init(lock, shared != 0);                                              \
+        return 0;                                                                      \
+    }                                                                                  \
+    static int id##_lock_entry(struct spinlock *lock)                                  \
+    {                                                                                  \
+        call;                                                                          \
+        return 0;                                                                      \
+    }                                                                                  \
+    static int id##_trylock_entry(struct spinlock *lock)                               \
+    {                                                                                  \
+        return prefix##_trylock(lock) ? 0 : EBUSY;                                     \
+    }                                                                                  \
+    static int id##_unlock_entry(struct spinlock *lock)                                \
+    {                                                                                  \
+        prefix##_unlock(lock);                                                         \
+        return 0;                                                                      \
+    }
+#include "spinlocks/spinlocks.def"
+#undef SPINLOCK
+
+const struct spinlock_descriptor spinlock_list[] = {
+    {.about = {.name = "glibc",
+               .alias = "pthread",
+               .category = "system",
+               .waiting = "spin",
+               .bypasses = true,
+               .bypass_bound = UINT32_MAX,
+               .light = true,
+               .trylock_hardened = true,
+               .bytes = sizeof(struct spinlock),
+               .summary = "the C library's own spin lock, untouched: the reference",
+               .source = "GNU C Library",
+               .caution = "wastes whole time slices when there are more threads than "
+                          "CPUs"}},
+#define SPINLOCK(id, title, prefix, call, kind, how, properties, words, paper,         \
+                 warning)                                                              \
+    {.about = {.name = title,                                                          \
+               .alias = "",                                                            \
+               .category = kind,                                                       \
+               .waiting = how,                                                         \
+               LISTED_PROPERTIES((properties) | LIGHT | TRYLOCK_HARDENED),             \
+               .bytes = sizeof(struct spinlock),                                       \
+               .summary = words,                                                       \
+               .source = paper,                                                        \
+               .caution = warning},                                                    \
+     .operations = {.init = id##_init_entry,                                           \
+                    .lock = id##_lock_entry,                                           \
+                    .trylock = id##_trylock_entry,                                     \
+                    .unlock = id##_unlock_entry}},
+#include "spinlocks/spinlocks.def"
+#undef SPINLOCK
+};
+
+enum { LENGTH = sizeof spinlock_list / sizeof spinlock_list[0] };
+
+const unsigned spinlock_list_length = LENGTH;
+const unsigned spinlock_default = LENGTH - 1; /* the last one */
+
+int spinlock_find(const char *name)
+{
+    for (int i = 0; i < (int)LENGTH; i++)
+        if (same_name(spinlock_list[i].about.name, name) ||
+            (spinlock_list[i].about.alias[0] &&
+             same_name(spinlock_list[i].about.alias, name)))
+            return i;
+    return -1;
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+/* Spin locks: exclusion, results, more threads than CPUs, processes, fork. */
+#include <sys/mman.h>
+
+#include "check.h"
+
+enum { MAX_THREADS = 64, PROCESSES = 3 };
+
+struct shared {
+    pthread_spinlock_t lock;
+    long counter;
+    int rounds, threads, started;
+    int yields; /* inside the critical section, so that it is preempted there */
+};
+
+static struct shared shared;
+
+static void enter_once(struct shared *object)
+{
+    long before = *(volatile long *)&object->counter;
+    check_dawdle(before);
+    if (object->yields && before % 8 == 0)
+        sched_yield();
+    *(volatile long *)&object->counter = before + 1;
+}
+
+/* Returns once all threads are here, so that short loops do not run one by one. */
+static void begin(struct shared *object)
+{
+    check_add(&object->started, 1);
+    while (check_get(&object->started) < object->threads)
+        sched_yield();
+}
+
+static void *lock_body(void *argument)
+{
+    struct shared *object = argument;
+    begin(object);
+    for (int i = 0; i < object->rounds; i++) {
+        CHECK_OK(pthread_spin_lock(&object->lock));
+        enter_once(object);
+        CHECK_OK(pthread_spin_unlock(&object->lock));
+    }
+    return NULL;
+}
+
+static void *try_body(void *argument)
+{
+    struct shared *object = argument;
+    begin(object);
+    for (int done = 0; done < object->rounds;) {
+        int result = pthread_spin_trylock(&object->lock);
+        if (result == EBUSY) {
+            sched_yield();
+            continue;
+        }
+        CHECK_EQUAL(result, 0);
+        enter_once(object);
+        CHECK_OK(pthread_spin_unlock(&object->lock));
+        done++;
+    }
+    return NULL;
+}
+
+static void run(void *(*body)(void *), void *(*other)(void *), int threads, int rounds)
+{
+    pthread_t ids[MAX_THREADS];
+    CHECK_OK(pthread_spin_init(&shared.lock, PTHREAD_PROCESS_PRIVATE));
+    shared.rounds = check_rounds(rounds);
+    shared.counter = 0;
+    shared.threads = threads;
+    shared.started = 0;
+    for (int i = 0; i < threads; i++)
+        ids[i] = check_start(i % 2 ? other : body, &shared);
+    for (int i = 0; i < threads; i++)
+        check_join(ids[i]);
+    CHECK_EQUAL(shared.counter, (long)threads * shared.rounds);
+    CHECK_OK(pthread_spin_trylock(&shared.lock));
+    CHECK_OK(pthread_spin_unlock(&shared.lock));
+    CHECK_OK(pthread_spin_destroy(&shared.lock));
+}
+
+static void two_threads(void)
+{
+    run(lock_body, lock_body, 2, 20000);
+}
+
+static void four_threads(void)
+{
+    run(lock_body, lock_body, 4, 4000);
+}
+
+static void locks_and_trylocks(void)
+{
+    run(lock_body, try_body, 4, 4000);
+}
+
+static void only_trylock(void)
+{
+    run(try_body, try_body, 4, 4000);
+}
+
+/* Holders lose their CPU inside the critical section. */
+static void more_threads_than_cpus(void)
+{
+    shared.yields = 1;
+    run(lock_body, lock_body, 8, 400);
+}
+
+static void sixty_four_threads(void)
+{
+    shared.yields = 1;
+    run(lock_body, lock_body, MAX_THREADS, 50);
+}
+
+static void *try_elsewhere(void *lock)
+{
+    int result = pthread_spin_trylock((pthread_spinlock_t *)lock);
+    if (result == 0)
+        CHECK_OK(pthread_spin_unlock((pthread_spinlock_t *)lock));
+    return (void *)(long)result;
+}
+
+static void results(void)
+{
+    for (int i = 0; i < 10000; i++) {
+        /* Whatever the memory held before does not matter. */
+        pthread_spinlock_t lock = (int)(i * 77777777u);
+        CHECK_OK(pthread_spin_init(&lock, i % 2 ? PTHREAD_PROCESS_SHARED
+                                                : PTHREAD_PROCESS_PRIVATE));
+        CHECK_OK(pthread_spin_lock(&lock));
+        CHECK_RETURNS(pthread_spin_trylock(&lock), EBUSY);
+        if (i % 500 == 0)
+            CHECK_EQUAL((long)check_join(check_start(try_elsewhere, (void *)&lock)),
+                        EBUSY);
+        CHECK_OK(pthread_spin_unlock(&lock));
+        if (i % 500 == 0)
+            CHECK_EQUAL((long)check_join(check_start(try_elsewhere, (void *)&lock)), 0);
+        CHECK_OK(pthread_spin_trylock(&lock));
+        CHECK_RETURNS(pthread_spin_trylock(&lock), EBUSY);
+        CHECK_OK(pthread_spin_unlock(&lock));
+        CHECK_OK(pthread_spin_destroy(&lock));
+    }
+}
+
+/* Numbers that are drawn, and generations, wrap. */
+static void a_million_times(void)
+{
+    pthread_spinlock_t lock;
+    CHECK_OK(pthread_spin_init(&lock, PTHREAD_PROCESS_PRIVATE));
+    for (int i = 0; i < 1000000; i++) {
+        if (i % 3)
+            CHECK_OK(pthread_spin_lock(&lock));
+        else
+            CHECK_OK(pthread_spin_trylock(&lock));
+        CHECK_OK(pthread_spin_unlock(&lock));
+    }
+}
+
+static void *unlock_body(void *lock)
+{
+    CHECK_OK(pthread_spin_unlock((pthread_spinlock_t *)lock));
+    return NULL;
+}
+
+static void unlocked_by_another(void)
+{
+    CHECK_OK(pthread_spin_init(&shared.lock, PTHREAD_PROCESS_PRIVATE));
+    for (int i = 0; i < 50; i++) {
+        CHECK_OK(pthread_spin_lock(&shared.lock));
+        check_join(check_start(unlock_body, (void *)&shared.lock));
+    }
+}
+
+/* The guard bytes around a lock stay as they are. */
+static void neighbours(void)
+{
+    struct {
+        unsigned before;
+        pthread_spinlock_t lock;
+        unsigned after;
+    } packed = {0xa5a5a5a5, 0, 0xa5a5a5a5};
+    CHECK_OK(pthread_spin_init(&packed.lock, PTHREAD_PROCESS_PRIVATE));
+    for (int i = 0; i < 10000; i++) {
+        CHECK_OK(pthread_spin_lock(&packed.lock));
+        CHECK_OK(pthread_spin_unlock(&packed.lock));
+        CHECK_EQUAL(packed.before, 0xa5a5a5a5);
+        CHECK_EQUAL(packed.after, 0xa5a5a5a5);
+    }
+}
+
+struct passing {
+    struct {
+        pthread_spinlock_t lock;
+        int users;
+    } *page;
+    pid_t queued;
+};
+
+static void *last_unmaps_body(void *argument)
+{
+    struct passing *passing = argument;
+    check_publish(&passing->queued);
+    CHECK_OK(pthread_spin_lock(&passing->page->lock));
+    int last = --passing->page->users == 0;
+    CHECK_OK(pthread_spin_unlock(&passing->page->lock));
+    if (last)
+        CHECK_EQUAL(munmap((void *)passing->page, 4096), 0);
+    return NULL;
+}
+
+/* The last user unmaps the lock while the one before may still be in its unlock. */
+static void last_user_unmaps(void)
+{
+    for (int i = 0; i < check_rounds(600); i++) {
+        struct passing passing = {0};
+        passing.page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        CHECK((void *)passing.page != MAP_FAILED);
+        CHECK_OK(pthread_spin_init(&passing.page->lock, PTHREAD_PROCESS_PRIVATE));
+        passing.page->users = 2;
+        CHECK_OK(pthread_spin_lock(&passing.page->lock));
+        pthread_t other = check_start(last_unmaps_body, &passing);
+        if (i % 50 == 0)
+            check_wait_queued(&passing.queued);
+        int last = --passing.page->users == 0;
+        CHECK_OK(pthread_spin_unlock(&passing.page->lock));
+        if (last)
+            CHECK_EQUAL(munmap((void *)passing.page, 4096), 0);
+        check_join(other);
+    }
+}
+
+static pid_t queued[2];
+
+static void *queue_body(void *number)
+{
+    check_publish(&queued[(long)number]);
+    CHECK_OK(pthread_spin_lock(&shared.lock));
+    CHECK_OK(pthread_spin_unlock(&shared.lock));
+    return NULL;
+}
+
+static void use_in_child(void)
+{
+    pthread_t ids[2];
+    CHECK_RETURNS(pthread_spin_trylock(&shared.lock), EBUSY);
+    CHECK_OK(pthread_spin_unlock(&shared.lock));
+    for (int i = 0; i < 100; i++) {
+        CHECK_OK(pthread_spin_lock(&shared.lock));
+        CHECK_OK(pthread_spin_unlock(&shared.lock));
+        CHECK_OK(pthread_spin_trylock(&shared.lock));
+        CHECK_OK(pthread_spin_unlock(&shared.lock));
+    }
+    for (long i = 0; i < 2; i++)
+        ids[i] = check_start(queue_body, (void *)i);
+    for (int i = 0; i < 2; i++)
+        check_join(ids[i]);
+}
+
+/* Forks `depth` times, each child from the one before, while two threads wait. */
+static void fork_while_two_wait(int depth)
+{
+    pthread_t ids[2];
+    queued[0] = queued[1] = 0;
+    CHECK_OK(pthread_spin_lock(&shared.lock));
+    for (long i = 0; i < 2; i++)
+        ids[i] = check_start(queue_body, (void *)i);
+    for (int i = 0; i < 2; i++)
+        check_wait_queued(&queued[i]);
+    pid_t child = fork();
+    if (child == 0) {
+        use_in_child();
+        if (depth > 1)
+            fork_while_two_wait(depth - 1);
+        _exit(0);
+    }
+    CHECK_OK(pthread_spin_unlock(&shared.lock));
+    for (int i = 0; i < 2; i++)
+        check_join(ids[i]);
+    check_child(child);
+}
+
+static void fork_while_held(void)
+{
+    CHECK_OK(pthread_spin_init(&shared.lock, PTHREAD_PROCESS_PRIVATE));
+    fork_while_two_wait(3);
+    fork_while_two_wait(1);
+}
+
+static struct shared *map_shared(int descriptor)
+{
+    int flags = descriptor < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED;
+    struct shared *object =
+        mmap(NULL, sizeof *object, PROT_READ | PROT_WRITE, flags, descriptor, 0);
+    CHECK((void *)object != MAP_FAILED);
+    return object;
+}
+
+/* Processes that lose their CPU inside the critical section. */
+static void between_processes(void)
+{
+    struct shared *object = map_shared(-1);
+    pid_t children[PROCESSES];
+    CHECK_OK(pthread_spin_init(&object->lock, PTHREAD_PROCESS_SHARED));
+    object->rounds = check_rounds(2000);
+    object->threads = 2 * PROCESSES;
+    object->yields = 1;
+    for (int i = 0; i < PROCESSES; i++) {
+        children[i] = fork();
+        if (children[i] == 0) {
+            pthread_t other = check_start(lock_body, object);
+            lock_body(object);
+            check_join(other);
+            _exit(0);
+        }
+    }
+    for (int i = 0; i < PROCESSES; i++)
+        check_child(children[i]);
+    CHECK_EQUAL(object->counter, 2L * PROCESSES * object->rounds);
+    CHECK_OK(pthread_spin_trylock(&object->lock));
+}
+
+static void partner(void)
+{
+    struct shared *object = map_shared(atoi(getenv("CHECK_DESCRIPTOR")));
+    CHECK(!check_interposed());
+    if (getenv("CHECK_INITIALISES"))
+        CHECK_OK(pthread_spin_init(&object->lock, PTHREAD_PROCESS_SHARED));
+    else
+        CHECK_RETURNS(pthread_spin_trylock(&object->lock), EBUSY);
+    lock_body(object);
+}
+
+/* The partner is this program without Hasp. The lock is initialised by either. */
+static void with_a_partner(int initialises)
+{
+    int descriptor = memfd_create("shared", 0);
+    char number[16];
+    CHECK_EQUAL(ftruncate(descriptor, sizeof(struct shared)), 0);
+    struct shared *object = map_shared(descriptor);
+    object->rounds = check_rounds(2000);
+    object->threads = 3;
+    object->yields = 1;
+    if (!initialises) {
+        CHECK_OK(pthread_spin_init(&object->lock, PTHREAD_PROCESS_SHARED));
+        CHECK_OK(pthread_spin_lock(&object->lock));
+    }
+    snprintf(number, sizeof number, "%d", descriptor);
+    setenv("CHECK_DESCRIPTOR", number, 1);
+    if (initialises)
+        setenv("CHECK_INITIALISES", "1", 1);
+    pid_t child = fork();
+    if (child == 0) {
+        unsetenv("LD_PRELOAD");
+        execl("/proc/self/exe", "spinlock", "partner", (char *)NULL);
+        _exit(1);
+    }
+    CHECK_UNTIL(check_get(&object->started) == 1);
+    if (!initialises)
+        CHECK_OK(pthread_spin_unlock(&object->lock));
+    pthread_t other = check_start(lock_body, object);
+    lock_body(object);
+    check_join(other);
+    check_child(child);
+    CHECK_EQUAL(object->counter, 3L * object->rounds);
+}
+
+static void partner_without_hasp(void)
+{
+    with_a_partner(0);
+}
+
+static void initialised_without_hasp(void)
+{
+    with_a_partner(1);
+}
+
+static void *cancelled_body(void *unused)
+{
+    (void)unused;
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+    check_publish(&queued[0]);
+    pthread_spin_lock(&shared.lock);
+    pthread_spin_unlock(&shared.lock);
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
+    return NULL;
+}
+
+/* A thread that is cancelled while it waits does not keep others out. */
+static void cancelled_while_waiting(void)
+{
+    CHECK_OK(pthread_spin_init(&shared.lock, PTHREAD_PROCESS_PRIVATE));
+    for (int i = 0; i < 20; i++) {
+        queued[0] = 0;
+        CHECK_OK(pthread_spin_lock(&shared.lock));
+        pthread_t thread = check_start(cancelled_body, NULL);
+        check_wait_queued(&queued[0]);
+        CHECK_OK(pthread_cancel(thread));
+        check_sleep_us(100 * i);
+        CHECK_OK(pthread_spin_unlock(&shared.lock));
+        check_join(thread);
+        CHECK_OK(pthread_spin_lock(&shared.lock));
+        CHECK_OK(pthread_spin_unlock(&shared.lock));
+    }
+}
+
+int main(int count, char **words)
+{
+    static const struct check_case cases[] = {
+        CASE(two_threads),          CASE(four_threads),
+        CASE(locks_and_trylocks),   CASE(only_trylock),
+        CASE(results),              CASE(more_threads_than_cpus),
+        CASE(sixty_four_threads),   CASE(a_million_times),
+        CASE(unlocked_by_another),  CASE(neighbours),
+        CASE(last_user_unmaps),     CASE(fork_while_held),
+        CASE(between_processes),    CASE(partner_without_hasp),
+        CASE(initialised_without_hasp), CASE(cancelled_while_waiting)};
+    if (count == 2 && strcmp(words[1], "partner") == 0) {
+        partner();
+        return 0;
+    }
+    return check_main(count, words, cases, sizeof cases / sizeof cases[0]);
+}
