@@ -34,7 +34,9 @@ SKIPPED = 77
 MAX_BACKTRACE = 6000
 
 # Programs that are run by other modules of this folder.
-RUN_ELSEWHERE = frozenset({"gdb_target", "hangs", "spinlock", "tsan", "tsan_static"})
+RUN_ELSEWHERE = frozenset(
+    {"gdb_target", "hangs", "spinlock", "spinlock_shared", "tsan", "tsan_static"}
+)
 
 # Programs that test the interposer independently of the algorithm: which symbols it
 # hooks, which calls it passes through, how it starts. See lock_list.py.
