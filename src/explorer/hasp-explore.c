@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hasp-explore: model-checks the locks of the list. `hasp check` is the front end.
+ * hasp-explore: model-checks the locks of the lists. `hasp check` is the front end.
  * Prints one JSON object per line and per lock and client on stdout (schema
  * hasp.check/1), and counterexamples on stderr.
  */
@@ -18,12 +18,13 @@
 enum { EXIT_FINDING = 1, EXIT_USAGE = 2 };
 
 static const char usage[] =
-    "usage: hasp-explore [--lock NAME] [--client NAME] [--preemptions N|all]\n"
+    "usage: hasp-explore [--kind KIND] [--lock NAME] [--client NAME]\n"
+    "                    [--preemptions N|all]\n"
     "                    [--time-limit SECONDS] [--states N] [--quiet]\n"
     "                    | --list-clients\n";
 
 struct arguments {
-    const char *lock, *client;
+    const char *kind, *lock, *client;
     bool quiet;
     struct limits limits;
 };
@@ -39,18 +40,27 @@ static bool chosen(const char *wanted, const char *name)
     return !wanted || strcmp(wanted, "all") == 0 || strcmp(wanted, name) == 0;
 }
 
-static void print_outcome(const char *lock, const struct client *client,
+/* A lock under check. */
+struct subject {
+    const char *kind;
+    struct lock_descriptor about;
+    const struct client *clients;
+    unsigned client_count;
+};
+
+static void print_outcome(const struct subject *subject, const struct client *client,
                           const struct outcome *outcome)
 {
     char bound[8] = "null";
     if (!outcome->complete && outcome->preemptions != UNBOUNDED)
         snprintf(bound, sizeof bound, "%u", outcome->preemptions);
     bool ok = strcmp(outcome->verdict, "ok") == 0;
-    printf("{\"schema\":\"hasp.check/1\",\"lock\":\"%s\",\"client\":\"%s\","
-           "\"threads\":%u,\"preemptions\":%s,\"complete\":%s,\"interrupted\":%s,"
-           "\"states\":%" PRIu64 ",\"iterations\":%" PRIu64 ",\"seconds\":%.3f,"
+    printf("{\"schema\":\"hasp.check/1\",\"kind\":\"%s\",\"lock\":\"%s\","
+           "\"client\":\"%s\",\"threads\":%u,\"preemptions\":%s,\"complete\":%s,"
+           "\"interrupted\":%s,\"states\":%" PRIu64 ",\"iterations\":%" PRIu64
+           ",\"seconds\":%.3f,"
            "\"verdict\":\"%s\",\"detail\":\"%s\",\"counterexample\":[",
-           lock, client->name, client->threads, bound,
+           subject->kind, subject->about.name, client->name, client->threads, bound,
            outcome->complete ? "true" : "false",
            outcome->interrupted ? "true" : "false", outcome->states,
            outcome->executions, outcome->seconds, outcome->verdict, outcome->detail);
@@ -71,39 +81,78 @@ static void print_finding(const char *lock, const struct client *client,
 /* These locks search slots that are chosen by thread id. */
 static bool ids_matter(const char *lock)
 {
-    return strstr(lock, "fc-mcs") || strstr(lock, "u-scl");
+    static const char *const by_id[] = {"fc-mcs", "u-scl", "bravo", "passive"};
+    for (unsigned i = 0; i < sizeof by_id / sizeof by_id[0]; i++)
+        if (strstr(lock, by_id[i]))
+            return true;
+    return false;
 }
 
-static int check(const struct lock_descriptor *lock, const struct arguments *arguments)
+static int check(const struct subject *subject, const struct arguments *arguments)
 {
     int status = 0;
     struct limits limits = arguments->limits;
-    limits.ids_matter = ids_matter(lock->name);
-    client_operations = &lock->operations;
-    for (unsigned i = 0; i < client_count && !search_interrupted; i++) {
-        const struct client *client = &clients[i];
+    limits.ids_matter = ids_matter(subject->about.name);
+    for (unsigned i = 0; i < subject->client_count && !search_interrupted; i++) {
+        const struct client *client = &subject->clients[i];
         if (!chosen(arguments->client, client->name) ||
-            (client->suits && !client->suits(lock)))
+            (client->suits && !client->suits(&subject->about)))
             continue;
+        client_rwlock.kind = client->rwlock_kind;
         struct outcome outcome = search(client, &limits);
-        print_outcome(lock->name, client, &outcome);
+        print_outcome(subject, client, &outcome);
         if (strcmp(outcome.verdict, "ok") != 0) {
             status = EXIT_FINDING;
             if (!arguments->quiet)
-                print_finding(lock->name, client, &outcome);
+                print_finding(subject->about.name, client, &outcome);
         }
     }
-    client_operations = NULL; /* the descriptor is the caller's local variable */
     return status;
 }
 
-static int list_clients(void)
+static int check_mutex(unsigned index, const struct arguments *arguments)
 {
-    for (unsigned i = 0; i < client_count; i++)
-        printf("{\"schema\":\"hasp.check/1\",\"client\":\"%s\",\"threads\":%u,"
-               "\"summary\":\"%s\"}\n",
-               clients[i].name, clients[i].threads, clients[i].summary);
-    return 0;
+    const struct lock_descriptor lock = lock_at(index);
+    const struct subject subject = {"mutex", lock, clients, client_count};
+    client_operations = &lock.operations;
+    int status = check(&subject, arguments);
+    client_operations = NULL; /* the descriptor is a local variable */
+    return status;
+}
+
+static int check_rwlock(unsigned index, const struct arguments *arguments)
+{
+    const struct rwlock_descriptor lock = rwlock_at(index);
+    const struct subject subject = {"rwlock", lock.about, rwlock_clients,
+                                    rwlock_client_count};
+    client_rwlock_operations = &lock.operations;
+    int status = check(&subject, arguments);
+    client_rwlock_operations = NULL;
+    return status;
+}
+
+/* The kinds of locks. `length`: without the wrapped locks. */
+static const struct kind {
+    const char *name;
+    const unsigned *length;
+    int (*find)(const char *name);
+    int (*check)(unsigned index, const struct arguments *arguments);
+    const struct client *clients;
+    const unsigned *client_count;
+} kinds[] = {
+    {"mutex", &lock_list_length, lock_find, check_mutex, clients, &client_count},
+    {"rwlock", &rwlock_list_length, rwlock_find, check_rwlock, rwlock_clients,
+     &rwlock_client_count},
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+static void list_clients(const struct kind *kind)
+{
+    for (unsigned i = 0; i < *kind->client_count; i++)
+        printf("{\"schema\":\"hasp.check/1\",\"kind\":\"%s\","
+               "\"client\":\"%s\",\"threads\":%u,\"summary\":\"%s\"}\n",
+               kind->name, kind->clients[i].name, kind->clients[i].threads,
+               kind->clients[i].summary);
 }
 
 static bool number(const char *text, double *value)
@@ -126,8 +175,10 @@ static bool parse(int count, char **words, struct arguments *into)
         if (!value)
             return false;
         i++;
-        if (strcmp(word, "--lock") == 0)
-            into->lock = value;
+        if (strcmp(word, "--kind") == 0)
+            into->kind = value;
+        else if (strcmp(word, "--lock") == 0)
+            into->lock = strcmp(value, "all") == 0 ? NULL : value;
         else if (strcmp(word, "--client") == 0)
             into->client = value;
         else if (strcmp(word, "--preemptions") == 0 && strcmp(value, "all") == 0)
@@ -147,40 +198,63 @@ static bool parse(int count, char **words, struct arguments *into)
     return true;
 }
 
-static bool client_exists(const char *name)
+static bool client_exists(const struct kind *kind, const char *name)
 {
-    for (unsigned i = 0; i < client_count; i++)
-        if (chosen(name, clients[i].name))
+    for (unsigned i = 0; i < *kind->client_count; i++)
+        if (chosen(name, kind->clients[i].name))
             return true;
     return false;
+}
+
+/* Checks the chosen locks of one kind. */
+static int check_kind(const struct kind *kind, const struct arguments *arguments)
+{
+    int only = arguments->lock ? kind->find(arguments->lock) : 0, status = 0;
+    if (only > 0)
+        return kind->check((unsigned)only, arguments);
+    for (unsigned i = 1; i < *kind->length && !arguments->lock && !search_interrupted;
+         i++)
+        status |= kind->check(i, arguments);
+    return status;
+}
+
+/* Explains what is wrong with the arguments, and returns false. */
+static bool can_check(const struct arguments *arguments)
+{
+    bool client = false, lock = !arguments->lock;
+    for (unsigned k = 0; k < KINDS; k++)
+        if (chosen(arguments->kind, kinds[k].name)) {
+            client |= client_exists(&kinds[k], arguments->client);
+            lock |= arguments->lock && kinds[k].find(arguments->lock) > 0;
+        }
+    if (!client)
+        fputs(usage, stderr);
+    else if (!lock)
+        fprintf(stderr, "hasp-explore: there is no lock %s to check\n",
+                arguments->lock);
+    return client && lock;
 }
 
 int main(int count, char **words)
 {
     struct arguments arguments = {
         .limits = {.preemptions = UNBOUNDED, .seconds = 60, .states = 20000000}};
-    if (count == 2 && strcmp(words[1], "--list-clients") == 0)
-        return list_clients();
-    if (!parse(count, words, &arguments) || !client_exists(arguments.client)) {
+    if (count == 2 && strcmp(words[1], "--list-clients") == 0) {
+        for (unsigned k = 0; k < KINDS; k++)
+            list_clients(&kinds[k]);
+        return 0;
+    }
+    if (!parse(count, words, &arguments)) {
         fputs(usage, stderr);
         return EXIT_USAGE;
     }
+    if (!can_check(&arguments))
+        return EXIT_USAGE;
     signal(SIGINT, interrupt);
     signal(SIGTERM, interrupt);
-    int only = -1, status = 0;
-    if (arguments.lock && strcmp(arguments.lock, "all") != 0) {
-        only = lock_find(arguments.lock);
-        if (only < 1) {
-            fprintf(stderr, "hasp-explore: there is no lock %s to check\n",
-                    arguments.lock);
-            return EXIT_USAGE;
-        }
-    }
-    const unsigned first = only < 0 ? 1 : (unsigned)only;
-    const unsigned end = only < 0 ? lock_list_length : first + 1;
-    for (unsigned i = first; i < end && !search_interrupted; i++) {
-        const struct lock_descriptor lock = lock_at(i);
-        status |= check(&lock, &arguments);
-    }
+    int status = 0;
+    for (unsigned k = 0; k < KINDS && !search_interrupted; k++)
+        if (chosen(arguments.kind, kinds[k].name))
+            status |= check_kind(&kinds[k], &arguments);
     return status;
 }

@@ -45,6 +45,17 @@ def test_two_threads_are_explored_completely() -> None:
     assert all(row["complete"] and row["schema"] == "hasp.check/1" for row in records)
 
 
+def test_a_kind_has_its_own_locks_and_clients() -> None:
+    done = check(
+        "--kind", "rwlock", "--locks", "rw-ttas", "--client", "recursive", "--json"
+    )
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0, done.stderr
+    assert [(row["kind"], row["lock"], row["complete"]) for row in records] == [
+        ("rwlock", "rw-ttas", True)
+    ]
+
+
 def test_the_table_shows_how_far_the_search_went() -> None:
     done = check("--locks", "mcs", "--client", "exclusion", "--preemptions", "0")
     assert done.returncode == 0, done.stderr
@@ -54,11 +65,19 @@ def test_the_table_shows_how_far_the_search_went() -> None:
 def test_clients_are_listed() -> None:
     done = check("--list-clients")
     assert "exclusion" in done.stdout and done.returncode == 0
+    assert "rwlock" in done.stdout and "writers-first" in done.stdout
 
 
 @pytest.mark.parametrize(
     "options",
-    [("--client", "nobody"), ("--locks", "glibc"), ("--preemptions", "few")],
+    [
+        ("--client", "nobody"),
+        ("--locks", "glibc"),
+        ("--preemptions", "few"),
+        ("--kind", "semaphore"),
+        ("--client=recursive", "--locks=mcs"),
+        ("--kind=rwlock", "--locks=mcs"),
+    ],
     ids=lambda options: options[0],
 )
 def test_usage_errors_end_with_2(options: tuple[str, ...]) -> None:

@@ -7,6 +7,8 @@ import argparse
 
 from hasp.base.durations import duration_argument
 from hasp.base.output import add_json_option
+from hasp.locks.kinds import Kind
+from hasp.locks.native import LockInfo
 from hasp.locks.selection import add_locks_option
 
 NAME = "check"
@@ -18,6 +20,7 @@ examples:
   hasp check --quick                        every lock, in a minute or two on two CPUs
   hasp check --locks mcs,futex --time-limit 60s
   hasp check --locks clh --client timeout --preemptions 3
+  hasp check --kind rwlock                  every reader-writer lock
   hasp check --list-clients                 the programs that each lock is checked with
   hasp check --json results.jsonl
 
@@ -30,6 +33,7 @@ exit status: 0 no finding; 1 a lock is wrong; 2 usage; 130 after Ctrl-C, with th
 results so far.
 """
 
+CHECKED = ("mutex", "rwlock")
 QUICK_PREEMPTIONS, QUICK_SECONDS, SECONDS = 1, 0.5, 4.0
 
 
@@ -47,12 +51,40 @@ def _positive(text: str) -> int:
     return int(text)
 
 
+def _chosen(kind: str | None, text: str | None) -> list[LockInfo]:
+    """Return the locks to check, of one kind or of all."""
+    from hasp.locks.kinds import MUTEX, kind_of
+
+    if text is not None or kind is not None:
+        return _of_kind(text, kind_of(kind) if kind else MUTEX)
+    return [lock for name in CHECKED for lock in _of_kind(None, kind_of(name))]
+
+
+def _of_kind(text: str | None, kind: Kind) -> list[LockInfo]:
+    from hasp.locks import native
+    from hasp.locks.kinds import MUTEX
+    from hasp.locks.selection import ALL, select
+
+    if kind is MUTEX:
+        return select(text or ALL)
+    if text is None or text == ALL:
+        return list(native.locks(kind))
+    return [native.lock(word.strip(), kind) for word in text.split(",") if word.strip()]
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `hasp check`."""
     parser.usage = "hasp check [options]"
     parser.epilog = EXAMPLES
     add_locks_option(parser)
+    parser.set_defaults(locks=None)
     add = parser.add_argument
+    add(
+        "--kind",
+        choices=CHECKED,
+        help="locks of one kind: mutex or rwlock (default: all kinds, or mutexes if "
+        "--locks is given)",
+    )
     add("--client", metavar="NAME", default="all", help="one client only")
     add(
         "--preemptions",
@@ -78,7 +110,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the checks and print the findings, even if interrupted."""
     from hasp.base.output import check_writable
     from hasp.lab.check.run import Options, check_locks, list_clients
-    from hasp.locks.selection import select
 
     if arguments.json:
         check_writable(arguments.json)
@@ -89,7 +120,11 @@ def run(arguments: argparse.Namespace) -> int:
         bound = QUICK_PREEMPTIONS
     return check_locks(
         Options(
-            locks=[lock for lock in select(arguments.locks) if not lock.is_reference],
+            locks=[
+                lock
+                for lock in _chosen(arguments.kind, arguments.locks)
+                if not lock.is_reference
+            ],
             client=arguments.client,
             preemptions=bound,
             seconds=arguments.time_limit

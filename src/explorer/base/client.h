@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A client: a small program of a few threads that use one lock. */
+/* A client: a small program of a few threads that use one lock or rwlock. */
 #ifndef HASP_EXPLORER_BASE_CLIENT_H
 #define HASP_EXPLORER_BASE_CLIENT_H
 
@@ -20,6 +20,7 @@ struct client {
                         lock from outside */
     uint8_t alike; /* bit set of symmetric threads, which start in this order unless the
                       lock depends on thread ids */
+    uint32_t rwlock_kind; /* as in rwlocks/rwlock.h */
 };
 
 #endif

@@ -22,6 +22,11 @@ static const struct field lock_fields[] = {FIELD(lock, word),  FIELD(lock, count
                                            FIELD(lock, kind),  FIELD(lock, algorithm),
                                            FIELD(lock, mode),  FIELD(lock, generation),
                                            FIELD(lock, state), {0, 0, NULL}};
+static const struct field rwlock_fields[] = {
+    FIELD(rwlock, word),       FIELD(rwlock, state),     FIELD(rwlock, writer),
+    FIELD(rwlock, shared),     FIELD(rwlock, algorithm), FIELD(rwlock, generation),
+    FIELD(rwlock, side),       FIELD(rwlock, more),      FIELD(rwlock, kind),
+    FIELD(rwlock, bias),       {0, 0, NULL}};
 static const struct field waiter_fields[] = {
     FIELD(waiter, cell),   FIELD(waiter, next),           FIELD(waiter, previous),
     FIELD(waiter, asleep), FIELD(waiter, may_change),     FIELD(waiter, ticket),
@@ -55,12 +60,15 @@ static const char *name_in(const struct field *fields, size_t offset, const char
 const char *cell_name(const void *address)
 {
     static char whole[64];
-    const char *at = address, *lock = (const char *)&client_lock;
+    const char *at = address, *lock = (const char *)&client_lock,
+               *rwlock = (const char *)&client_rwlock;
     int pool;
     unsigned id;
     size_t offset;
     if (at >= lock && at < lock + sizeof client_lock)
         return name_in(lock_fields, (size_t)(at - lock), "lock");
+    if (at >= rwlock && at < rwlock + sizeof client_rwlock)
+        return name_in(rwlock_fields, (size_t)(at - rwlock), "rwlock");
     if (slot_at(address, &pool, &id, &offset)) {
         snprintf(whole, sizeof whole, "%s %u",
                  pool == SIDE_POOL ? "side block" : "waiter", id);

@@ -4,9 +4,15 @@
 #define HASP_EXPLORER_BASE_VARIABLES_H
 
 #include "locks/list/descriptor.h"
+#include "rwlocks/list/descriptor.h"
 
 extern struct lock client_lock;
 extern const struct lock_operations *client_operations;
+extern struct rwlock client_rwlock;
+extern const struct rwlock_operations *client_rwlock_operations;
+
+/* Returns whether the address is inside the lock under check. */
+bool is_of_the_lock(const void *address);
 
 /* Guarded by the lock: the compiler reports every access, and the explorer reports
  * those that are not ordered. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of clients. */
+/* The lists of clients: those of mutexes, and those of reader-writer locks. */
 #ifndef HASP_EXPLORER_CLIENTS_CLIENTS_H
 #define HASP_EXPLORER_CLIENTS_CLIENTS_H
 
@@ -7,5 +7,9 @@
 
 extern const struct client clients[];
 extern const unsigned client_count;
+
+/* Those of reader-writer locks. */
+extern const struct client rwlock_clients[];
+extern const unsigned rwlock_client_count;
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "explorer/base/model.h"
 #include "explorer/base/verdict.h"
+#include "explorer/memory/views.h"
 
 void expect(bool condition, const char *text)
 {
@@ -35,4 +36,18 @@ void watch_waiters(void)
         uint8_t operation = model.thread[t].request.operation;
         model.thread[t].watched = operation == OP_RELAX || operation == OP_ASLEEP;
     }
+}
+
+bool sees_waiting(unsigned thread)
+{
+    watch_waiters();
+    for (int t = 0; t < FINISHER; t++)
+        if (model.thread[t].watched)
+            view_join(&model.thread[model.running].view, &model.thread[t].view);
+    return has_not_moved(thread);
+}
+
+bool has_not_moved(unsigned thread)
+{
+    return model.thread[thread].watched;
 }

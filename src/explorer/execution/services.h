@@ -21,6 +21,14 @@ void fork_here(void);
 bool fork_here_if_unmoved(unsigned threads);
 void watch_waiters(void);
 
+/* Watches the waiters, too, and lets the caller see all they wrote: they have been
+ * waiting for a long time. Returns whether this thread is one of them. */
+bool sees_waiting(unsigned thread);
+
+/* Returns whether this thread has not run since the last watch_waiters(). Only for
+ * clients of which every step is a scheduling point. */
+bool has_not_moved(unsigned thread);
+
 /* Begins an operation: the thread's waits no longer depend on what it read before. */
 void begin_operation(void);
 

@@ -8,12 +8,6 @@
 #include "explorer/memory/locations.h"
 #include "explorer/memory/messages.h"
 
-static bool is_of_the_lock(const void *address)
-{
-    const char *at = address, *lock = (const char *)&client_lock;
-    return at >= lock && at < lock + sizeof client_lock;
-}
-
 static void expect_lock_exists(const void *address)
 {
     if (model.lock_destroyed && is_of_the_lock(address))

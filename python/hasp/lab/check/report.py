@@ -28,16 +28,21 @@ def explored(record: Record) -> str:
 def print_clients(records: list[Record]) -> None:
     """Print the clients with a description of each."""
     table = output.table()
-    for heading in ("CLIENT", "THREADS", "WHAT IT DOES"):
+    for heading in ("KIND", "CLIENT", "THREADS", "WHAT IT DOES"):
         table.add_column(heading)
     for record in records:
-        table.add_row(record["client"], str(record["threads"]), record["summary"])
+        table.add_row(
+            record["kind"],
+            record["client"],
+            str(record["threads"]),
+            record["summary"],
+        )
     output.console().print(table)
 
 
 def print_results(records: list[Record]) -> None:
     """Print the table, then every counterexample."""
-    by_lock = [list(rows) for _, rows in groupby(records, key=lambda row: row["lock"])]
+    by_lock = [list(rows) for _, rows in groupby(records, key=_subject)]
     if len(by_lock) <= LOCKS_IN_DETAIL:
         _print_each(records)
     else:
@@ -45,6 +50,10 @@ def print_results(records: list[Record]) -> None:
     for record in records:
         if record["verdict"] != "ok":
             print_finding(record)
+
+
+def _subject(record: Record) -> tuple[str, str]:
+    return record["kind"], record["lock"]
 
 
 def _print_each(records: list[Record]) -> None:

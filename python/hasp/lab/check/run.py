@@ -41,7 +41,7 @@ class _Work:
     """State shared by the threads that start the engines."""
 
     options: Options
-    waiting: queue.SimpleQueue[str] = field(default_factory=queue.SimpleQueue)
+    waiting: queue.SimpleQueue[LockInfo] = field(default_factory=queue.SimpleQueue)
     results: queue.SimpleQueue[Record | str | None] = field(
         default_factory=queue.SimpleQueue
     )
@@ -73,9 +73,11 @@ def check_locks(options: Options) -> int:
     """Check all locks, print the report, and return the exit status."""
     if not options.locks:
         raise HaspError(
-            "glibc's mutex cannot be model-checked", "choose locks from `hasp list`"
+            "glibc's own locks cannot be model-checked",
+            "choose locks from `hasp list`",
         )
-    names = [record["client"] for record in _clients()]
+    kinds = {lock.kind for lock in options.locks}
+    names = [record["client"] for record in _clients() if record["kind"] in kinds]
     if options.client not in ("all", *names):
         raise HaspError(
             f"there is no client {options.client!r}", f"clients: {', '.join(names)}"
@@ -92,8 +94,8 @@ def check_locks(options: Options) -> int:
 
 
 def _report(options: Options, records: list[Record]) -> int:
-    order = {lock.name: index for index, lock in enumerate(options.locks)}
-    records.sort(key=lambda record: order[record["lock"]])
+    order = {(lock.kind, lock.name): index for index, lock in enumerate(options.locks)}
+    records.sort(key=lambda record: order[record["kind"], record["lock"]])
     if options.json:
         write_json(records, options.json)
     if options.json != STDOUT:
@@ -106,7 +108,7 @@ def _results(options: Options) -> Iterator[Record]:
     """Yield each record as soon as it arrives; show progress on stderr."""
     work = _Work(options)
     for lock in options.locks:
-        work.waiting.put(lock.name)
+        work.waiting.put(lock)
     jobs = min(options.jobs or len(os.sched_getaffinity(0)), len(options.locks))
     feeders = [threading.Thread(target=_feed, args=(work,)) for _ in range(jobs)]
     for feeder in feeders:
@@ -141,21 +143,23 @@ def _collect(work: _Work, jobs: int) -> Iterator[Record]:
 def _feed(work: _Work) -> None:
     while not work.stopped:
         try:
-            name = work.waiting.get_nowait()
+            lock = work.waiting.get_nowait()
         except queue.Empty:
             break
-        _check_one(work, name)
-        work.results.put(name)
+        _check_one(work, lock)
+        work.results.put(lock.name)
     work.results.put(None)
 
 
-def _check_one(work: _Work, name: str) -> None:
+def _check_one(work: _Work, lock: LockInfo) -> None:
     options = work.options
     bound = "all" if options.preemptions is None else str(options.preemptions)
     command = [
         native.engine(ENGINE),
+        "--kind",
+        lock.kind,
         "--lock",
-        name,
+        lock.name,
         "--client",
         options.client,
         "--quiet",
@@ -170,13 +174,14 @@ def _check_one(work: _Work, name: str) -> None:
     work.running.discard(process)
     if process.returncode not in (0, EXIT_FINDING) and not work.stopped:
         crashed = f"the checker ended with status {process.returncode}"
-        work.results.put(_failure(name, options.client, crashed))
+        work.results.put(_failure(lock, options.client, crashed))
 
 
-def _failure(lock: str, client: str, detail: str) -> Record:
+def _failure(lock: LockInfo, client: str, detail: str) -> Record:
     return {
         "schema": "hasp.check/1",
-        "lock": lock,
+        "kind": lock.kind,
+        "lock": lock.name,
         "client": client,
         "threads": 0,
         "preemptions": None,
