@@ -11,7 +11,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -87,6 +87,8 @@ __attribute__((destructor)) static void end(void) {
 """
 
 # The columns are name, waiting, fifo, parks, bypasses, alias.
+Lock = tuple[str, str, bool, bool, bool, str]
+
 LOCKS = (
     ("glibc", "park", False, True, True, "pthread"),
     ("ttas", "spin", False, False, True, "ttas"),
@@ -95,14 +97,26 @@ LOCKS = (
     ("mcs-park", "spin-then-park", True, True, False, "mcs_stp"),
     ("futex", "park", False, True, True, ""),
 )
+RWLOCKS = (
+    ("glibc", "park", False, True, True, "pthread"),
+    ("rw-spin", "spin", False, False, True, ""),
+    ("rw-fair", "spin-then-park", True, True, False, ""),
+    ("ticket", "spin", True, False, False, ""),  # as a mutex is called
+)
+WRAPPED_RWLOCKS = (
+    ("bravo+rw-fair", "spin-then-park", False, True, True, ""),
+    ("mutex:mcs", "spin", True, False, False, ""),
+)
+DEFAULTS = ("futex", "rw-fair")
 
 
-def lock_record(place: int) -> dict[str, object]:
-    name, waiting, fifo, parks, bypasses, alias = LOCKS[place]
+def lock_record(kind: str, place: int, lock: Lock) -> dict[str, object]:
+    name, waiting, fifo, parks, bypasses, alias = lock
     return {
+        "kind": kind,
         "name": name,
         "index": place,
-        "default": name == "futex",
+        "default": name in DEFAULTS,
         "category": "competitive" if bypasses else "direct handoff",
         "waiting": waiting,
         "fifo": fifo,
@@ -122,6 +136,12 @@ def lock_record(place: int) -> dict[str, object]:
         "caution": "",
         "aliases": [alias] if alias else [],
     }
+
+
+def lock_lines(kind: str, locks: Sequence[Lock]) -> list[str]:
+    """Return what hasp-locks prints about locks of a kind."""
+    records = (lock_record(kind, place, lock) for place, lock in enumerate(locks))
+    return [f"{json.dumps(record)}\n" for record in records]
 
 
 def make_executable(path: Path, text: str) -> Path:
@@ -148,10 +168,11 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
     options = ("-shared", "-fPIC", "-D_GNU_SOURCE", f"-I{ROOT / 'src'}")
     compile_c(LIBRARY, folder / "libhasp.so", *options)
     compile_c(RECORDER, folder / "libhasp-profile.so", *options)
-    lines = "".join(f"{json.dumps(lock_record(n))}\n" for n in range(len(LOCKS)))
-    (folder / "locks.jsonl").write_text(lines)
-    wrapped = lines.replace('"name": "', '"name": "gcr+').splitlines(keepends=True)
-    (folder / "locks--wrapped.jsonl").write_text("".join(wrapped[1:]))
+    mutexes, rwlocks = lock_lines("mutex", LOCKS), lock_lines("rwlock", RWLOCKS)
+    (folder / "locks.jsonl").write_text("".join(mutexes + rwlocks))
+    wrapped = [line.replace('"name": "', '"name": "gcr+') for line in mutexes[1:]]
+    wrapped += lock_lines("rwlock", WRAPPED_RWLOCKS)
+    (folder / "locks--wrapped.jsonl").write_text("".join(wrapped))
     make_executable(folder / "hasp-locks", f"#!/bin/sh\ncat {folder}/locks$1.jsonl\n")
     make_executable(
         folder / "hasp-calibrate",

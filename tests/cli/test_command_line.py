@@ -117,7 +117,7 @@ def test_colour_is_used_on_a_terminal_only(cli, environment):
 
 
 def test_list_fits_80_columns_and_names_every_lock(cli):
-    lines = cli("list").stdout.splitlines()
+    lines = cli("list", "--kind", "mutex").stdout.splitlines()
     assert max(map(len, lines)) <= 80
     first_words = [line.split()[0] for line in lines if line.strip()]
     for name, *_ in LOCKS:
@@ -125,14 +125,14 @@ def test_list_fits_80_columns_and_names_every_lock(cli):
 
 
 def test_list_shows_which_locks_collapse(cli):
-    text = " ".join(cli("list").stdout.split())
+    text = " ".join(cli("list", "--kind", "mutex").stdout.split())
     assert "Collapse when oversubscribed" in text
     assert "only spin: ttas, ticket, mcs." in text
-    assert "Collapse" not in cli("list", "--locks", "parks").stdout
+    assert "Collapse" not in cli("list", "--kind", "mutex", "--locks", "parks").stdout
 
 
 def test_list_groups_by_family(cli):
-    lines = cli("list").stdout.splitlines()
+    lines = cli("list", "--kind", "mutex").stdout.splitlines()
     families = [line.strip() for line in lines if line.rstrip().endswith(":")]
     assert families == ["competitive:", "direct handoff:"]
     order = [line.split()[0] for line in lines[2:] if line.startswith("  ")]
@@ -143,7 +143,11 @@ def test_list_groups_by_family(cli):
 
 
 def test_list_shows_how_often_a_waiter_is_overtaken(cli):
-    rows = {line.split()[0]: line for line in cli("list").stdout.splitlines() if line}
+    rows = {
+        line.split()[0]: line
+        for line in cli("list", "--kind", "mutex").stdout.splitlines()
+        if line
+    }
     assert "any number" in rows["ttas"]
     assert "never" in rows["mcs-park"]
 
@@ -190,7 +194,8 @@ def test_filters_that_match_nothing(cli):
 def names(cli, *words):
     finished = cli("list", "--json", *words)
     assert finished.returncode == 0, finished.stderr
-    return [json.loads(line)["name"] for line in finished.stdout.splitlines()]
+    records = map(json.loads, finished.stdout.splitlines())
+    return [record["name"] for record in records if record["kind"] == "mutex"]
 
 
 @pytest.mark.parametrize(
@@ -231,12 +236,16 @@ def test_selections_that_select_nothing(cli):
     assert "selects no lock" in empty.stderr
 
 
+def mutexes(cli, *words):
+    return cli("list", "--kind", "mutex", "--json", *words)
+
+
 def test_list_json(cli, tmp_path):
-    records = [json.loads(line) for line in cli("list", "--json").stdout.splitlines()]
+    records = [json.loads(line) for line in mutexes(cli).stdout.splitlines()]
     assert {record["schema"] for record in records} == {"hasp.list/1"}
     spinning = [r["name"] for r in records if r["collapses_oversubscribed"]]
     assert spinning == ["ttas", "ticket", "mcs"]
-    assert cli("list", "--json", "locks.jsonl").stdout == ""
+    assert mutexes(cli, "locks.jsonl").stdout == ""
     assert len((tmp_path / "locks.jsonl").read_text().splitlines()) == len(LOCKS)
 
 

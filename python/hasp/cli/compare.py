@@ -9,7 +9,7 @@ from pathlib import Path
 from hasp.base.errors import HaspError
 from hasp.base.output import add_json_option
 from hasp.cli.measuring import add_measuring_options
-from hasp.locks.selection import add_locks_option
+from hasp.locks.selection import add_kind_options
 
 NAME = "compare"
 HELP = "compare locks on a program, in interleaved runs"
@@ -20,6 +20,7 @@ examples:
   hasp compare --locks mcs,parks --runs 10 --metric 'ops/s: ([0-9.]+)' -- ./bench
   hasp compare --metric 'rate=([0-9.]+) ops/sec' --unit ops/s \\
       --metric 'p99=P99: ([0-9.]+)' --unit us --lower-is-better -- ./bench
+  hasp compare --rwlocks all -- ./bench          reader-writer locks
   hasp compare --threads 1,2,4 -- ./bench --threads {threads}
   hasp compare --server 'memcached -p 21211 -t 4' --ready tcp:21211 \\
       --metric 'TPS: ([0-9]+)' -- memcaslap -s 127.0.0.1:21211 -t 2s
@@ -47,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `hasp compare`."""
     parser.usage = "hasp compare [options] [--] COMMAND..."
     parser.epilog = EPILOG
-    add_locks_option(parser)
+    add_kind_options(parser)
     parser.add_argument(
         "--plan",
         action="append",
@@ -79,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     from hasp.cli.measuring import settings_of
     from hasp.compare.command import Outputs, compare, show_again
     from hasp.locks.given import given_plan
-    from hasp.locks.selection import select
+    from hasp.locks.selection import candidates
 
     outputs = Outputs(arguments.json, arguments.csv, arguments.markdown, arguments.plot)
     outputs.check()
@@ -98,5 +99,5 @@ def run(arguments: argparse.Namespace) -> int:
     plans = {
         plan.name: plan for plan in map(given_plan, dict.fromkeys(arguments.plans))
     }
-    locks = [lock.name for lock in select(arguments.locks)]
-    return compare(settings_of(arguments, [*locks, *plans]), plans, outputs)
+    names = [*candidates(arguments), *plans]
+    return compare(settings_of(arguments, names), plans, outputs)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp list`: prints the lock algorithms and their properties."""
+"""`hasp list`: prints the algorithms of locks and their properties."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ examples:
   hasp list --fifo --parks          the locks with both properties
   hasp list --category hierarchical
   hasp list mcs-park clh-park       the details of two locks
+  hasp list --kind rwlock           reader-writer locks
   hasp list --locks fifo,numa       the locks with one of these properties
   hasp list gcr+mcs                 a lock wrapped for concurrency restriction
   hasp list --json                  JSON lines
@@ -29,6 +30,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help="locks to show in detail"
+    )
+    parser.add_argument(
+        "--kind",
+        metavar="KIND",
+        help="only algorithms of a kind: mutex, rwlock, spinlock, barrier",
     )
     filters = parser.add_argument_group("filters (locks must pass all of them)")
     for name, (_, words) in PROPERTIES.items():
@@ -56,6 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     return list_locks(
         Options(
             words=",".join(arguments.names) or arguments.locks,
+            kind=arguments.kind,
             properties=arguments.properties or (),
             category=arguments.category,
             details=arguments.wide or bool(arguments.names),

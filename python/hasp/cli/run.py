@@ -41,8 +41,8 @@ linked, set-user-ID, 32-bit, musl) are refused with status 2 and a reason.
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `hasp run`."""
     parser.usage = (
-        "hasp run [--lock LOCK] [--rwlock ALGORITHM] [--spinlock ALGORITHM] "
-        "[--barrier ALGORITHM] [--only KINDS] [--] COMMAND...\n"
+        "hasp run [--lock LOCK] [--rwlock ALGORITHM] [--spinlock ALGORITHM]\n"
+        "                [--barrier ALGORITHM] [--only KINDS] [--] COMMAND...\n"
         "       hasp run --plan FILE [--] COMMAND..."
     )
     parser.epilog = EXAMPLES

@@ -14,7 +14,7 @@ from hasp.base.figures import check_figure
 from hasp.base.files import write_file
 from hasp.base.output import STDOUT, add_json_option, check_writable, note
 from hasp.cli.measuring import add_single_run_options, positive
-from hasp.locks.selection import add_locks_option
+from hasp.locks.selection import add_kind_options
 
 if TYPE_CHECKING:
     from hasp.tune.answer import Answer
@@ -54,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `hasp tune`."""
     parser.usage = "hasp tune [options] [--] COMMAND..."
     parser.epilog = EPILOG
-    add_locks_option(parser)
+    add_kind_options(parser)
     add = parser.add_argument
     add(
         "--budget",
@@ -158,7 +158,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _options(arguments: argparse.Namespace) -> Options:
     from hasp.cli.measuring import settings_of
-    from hasp.locks.selection import ALL, select
+    from hasp.locks.kinds import KINDS
+    from hasp.locks.selection import ALL, candidates
     from hasp.tune.objective import objective_of
     from hasp.tune.options import Options
     from hasp.tune.requirement import parse_requirement
@@ -166,8 +167,8 @@ def _options(arguments: argparse.Namespace) -> Options:
     adapt = arguments.timeout is None
     if adapt:
         arguments.timeout = FIRST_TIMEOUT
-    locks = [lock.name for lock in select(arguments.locks)]
-    settings = settings_of(arguments, locks)
+    settings = settings_of(arguments, candidates(arguments))
+    lists = [getattr(arguments, kind.list_option[2:]) for kind in KINDS]
     return Options(
         settings=settings,
         objective=objective_of(settings, arguments.objective),
@@ -182,7 +183,7 @@ def _options(arguments: argparse.Namespace) -> Options:
         store=Path(arguments.store),
         resume=arguments.resume,
         adapt_timeout=adapt,
-        locks_given=arguments.locks != ALL,
+        locks_given=any(one not in (None, ALL) for one in lists),
         seed_given=arguments.seed is not None,
     )
 

@@ -3,14 +3,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 
 from hasp.base import output
 from hasp.base.errors import EXIT_FINE, HaspError
+from hasp.locks import native
+from hasp.locks.kinds import BARRIER, KINDS, MUTEX, Kind, kind_of
 from hasp.locks.native import WRAPPER, LockInfo
-from hasp.locks.selection import PROPERTIES, families, family_word, option_of, select
+from hasp.locks.selection import (
+    PREFIX,
+    PROPERTIES,
+    families,
+    family_word,
+    option_of,
+    select,
+)
 
 SCHEMA = "hasp.list/1"
 
@@ -34,6 +44,7 @@ class Options:
     """The options of `hasp list`."""
 
     words: str  # names, properties and families, separated by commas
+    kind: str | None = None  # None: all kinds
     properties: Sequence[str] = ()
     category: str | None = None
     details: bool = False
@@ -49,20 +60,24 @@ def list_locks(options: Options) -> int:
     elif options.details or len(chosen) == 1:
         print_details(chosen)
     else:
-        print_table(chosen)
+        print_tables(chosen)
     return EXIT_FINE
 
 
 def choose(options: Options) -> list[LockInfo]:
     """Return the locks that the options select."""
-    chosen = select(options.words)
+    kinds = [kind for kind in KINDS if native.locks(kind)]
+    if options.kind is not None:
+        kinds = [kind_of(options.kind)]
+    chosen = selected(options.words, kinds)
     words = [option_of(name) for name in options.properties]
     if options.category is not None:
         family = family_word(options.category.strip().lower())
-        if family not in families():
+        known = dict.fromkeys(one for kind in kinds for one in families(kind))
+        if family not in known:
             raise HaspError(
                 f"unknown category {options.category!r}",
-                f"categories: {', '.join(families())}",
+                f"categories: {', '.join(known)}",
             )
         chosen = [lock for lock in chosen if family_word(lock.category) == family]
         words.append(f"--category {family}")
@@ -76,6 +91,29 @@ def choose(options: Options) -> list[LockInfo]:
     return chosen
 
 
+def selected(text: str, kinds: Sequence[Kind]) -> list[LockInfo]:
+    """Return the algorithms of these kinds that a comma-separated list selects.
+
+    Raises HaspError for a word that means nothing for any of them.
+    """
+    chosen: dict[tuple[str, str], LockInfo] = {}
+    for word in text.split(","):
+        found: dict[tuple[str, str], LockInfo] = {}
+        refusal = None
+        for kind in kinds:
+            try:
+                found |= {(kind.name, lock.name): lock for lock in select(word, kind)}
+            except HaspError as problem:
+                refusal = refusal or problem
+        if refusal and not found:
+            raise refusal
+        chosen.update(found)
+    names = [kind.name for kind in kinds]
+    return sorted(
+        chosen.values(), key=lambda lock: (names.index(lock.kind), lock.index)
+    )
+
+
 def record_of(lock: LockInfo) -> dict[str, object]:
     """Return a lock as a JSON object."""
     return {**asdict(lock), "collapses_oversubscribed": lock.collapses}
@@ -84,39 +122,76 @@ def record_of(lock: LockInfo) -> dict[str, object]:
 def by_family(chosen: list[LockInfo]) -> list[tuple[str, list[LockInfo]]]:
     """Group the locks by family, in the order of FAMILIES."""
 
-    def rank(lock: LockInfo) -> tuple[int, str]:
-        known = lock.category in FAMILIES
-        return (
-            FAMILIES.index(lock.category) if known else len(FAMILIES),
-            lock.category,
-        )
+    others = list(dict.fromkeys(lock.category for lock in chosen))
+    order = [*FAMILIES, *(name for name in others if name not in FAMILIES)]
+
+    def rank(lock: LockInfo) -> int:
+        return order.index(lock.category)
 
     ordered = sorted(chosen, key=rank)
     groups = groupby(ordered, key=lambda lock: lock.category)
     return [(family, list(locks)) for family, locks in groups]
 
 
-def print_table(chosen: list[LockInfo]) -> None:
-    """Print the locks as a table of 80 columns, followed by remarks."""
+def print_tables(chosen: list[LockInfo]) -> None:
+    """Print a table for each kind of locks, followed by remarks."""
+    console = output.console()
+    groups = [
+        (kind_of(name), list(locks)) for name, locks in groupby(chosen, kind_name)
+    ]
+    for number, (kind, locks) in enumerate(groups):
+        if number:
+            console.print()
+        if len(groups) > 1 or kind is not MUTEX:
+            console.print(f"{kind.nouns} ({kind.option})", style="bold")
+            console.print()
+        print_table(kind, locks)
+
+
+def kind_name(lock: LockInfo) -> str:
+    """Return the name of the lock's kind."""
+    return lock.kind
+
+
+def print_table(kind: Kind, chosen: list[LockInfo]) -> None:
+    """Print algorithms of one kind as a table of 80 columns, followed by remarks."""
     console = output.console()
     table = output.table()
-    table.add_column("lock", no_wrap=True)
+    table.add_column("lock" if kind is not BARRIER else "barrier", no_wrap=True)
     table.add_column("waiting", no_wrap=True)
-    table.add_column("overtaken", no_wrap=True)
+    queued = kind is not BARRIER  # threads at a barrier leave together
+    if queued:
+        table.add_column("overtaken", no_wrap=True)
     table.add_column("what it is")
     for family, locks in by_family(chosen):
         table.add_row(f"{family}:", style="bold")
         for lock in locks:
             name = f"  {lock.name}{' *' if lock.default else ''}"
-            table.add_row(name, lock.waiting, overtaken(lock), lock.summary)
+            order = [overtaken(lock)] if queued else []
+            table.add_row(name, lock.waiting, *order, lock.summary)
         if family == "load control" and not locks[0].is_wrapped:
             table.add_row(
                 f"  {WRAPPER}LOCK", "restricted", "any number", WRAPPER_SUMMARY
             )
+    wrappers = wrappers_of(kind) if kind is not MUTEX else {}
+    if wrappers and len(chosen) == len(native.locks(kind)):
+        table.add_row("wrapped:", style="bold")
+        for prefix, lock in wrappers.items():
+            table.add_row(f"  {prefix}LOCK", "LOCK's", "LOCK's", lock.summary)
     console.print(table)
     console.print()
-    for sentence in remarks(chosen):
+    for sentence in remarks(kind, chosen):
         console.print(sentence)
+
+
+def wrappers_of(kind: Kind) -> dict[str, LockInfo]:
+    """Return the prefixes of wrapped algorithms, each with the first that has it."""
+    found: dict[str, LockInfo] = {}
+    for lock in native.composed_locks(kind):
+        prefix = PREFIX.match(lock.name)
+        if prefix and len(re.findall("[+:]", prefix[0])) == 1:
+            found.setdefault(prefix[0], lock)
+    return found
 
 
 def overtaken(lock: LockInfo) -> str:
@@ -128,17 +203,24 @@ def overtaken(lock: LockInfo) -> str:
     return f"{lock.bypass_bound} at most" if lock.bypass_bound else "never"
 
 
-def remarks(chosen: list[LockInfo]) -> list[str]:
+def remarks(kind: Kind, chosen: list[LockInfo]) -> list[str]:
     """Return sentences about the columns and about weaknesses of these locks."""
     said = []
     default = [lock.name for lock in chosen if lock.default]
     if default:
-        said.append(f"* the default lock of `hasp run`: {default[0]}.")
-    each = "; `by each`: by each other thread"
-    said.append(
-        "overtaken: how often later arrivals may get the lock before a waiter; `never` "
-        f"is strict FIFO{each if any(lock.bypass_each for lock in chosen) else ''}."
-    )
+        said.append(
+            f"* the default lock of `hasp run`: {default[0]}."
+            if kind is MUTEX
+            else f"* the default of `hasp run --only {kind.plural}`: {default[0]}."
+        )
+    each = ""
+    if any(lock.bypass_each for lock in chosen):
+        each = "; `by each`: by each other thread"
+    if kind is not BARRIER:
+        said.append(
+            "overtaken: how often later arrivals may get the lock before a waiter; "
+            f"`never` is strict FIFO{each}."
+        )
     collapsing = [lock.name for lock in chosen if lock.collapses]
     if collapsing:
         said.append(
@@ -178,7 +260,9 @@ def print_details(chosen: list[LockInfo]) -> None:
     for number, lock in enumerate(chosen):
         if number:
             console.print()
-        console.print(f"{lock.name}: {lock.summary}", style="bold")
+        kind = kind_of(lock.kind)
+        which = "" if kind is MUTEX else f" ({kind.noun})"
+        console.print(f"{lock.name}{which}: {lock.summary}", style="bold")
         table = output.table()
         table.show_header = False
         table.box = None
@@ -190,14 +274,20 @@ def print_details(chosen: list[LockInfo]) -> None:
 
 
 def page_of(lock: LockInfo) -> str:
-    """Return the name of a lock's page in the catalogue; wrapped locks share one."""
-    return "gcr+LOCK" if lock.is_wrapped else lock.name
+    """Return the path of a lock's page in the catalogue; wrapped locks share one."""
+    folder = f"{lock.kind}s" if lock.kind != MUTEX.name else "locks"
+    prefix = PREFIX.match(lock.name)
+    name = f"{prefix[0].replace(':', '-')}LOCK" if prefix else lock.name
+    return f"docs/{folder}/{name}.md"
 
 
 def facts(lock: LockInfo) -> list[tuple[str, str]]:
     """Return the lines of the details, each a heading and a text."""
+    where = lock.kind
     order = overtaken(lock)
-    if lock.fifo:
+    if lock.kind == BARRIER.name:
+        order = ""
+    elif lock.fifo:
         order = "never: strict FIFO"
     elif lock.bypass_bound < 0:
         order = "any number of times"
@@ -209,7 +299,7 @@ def facts(lock: LockInfo) -> list[tuple[str, str]]:
         words
         for holds, words in (
             (lock.numa, "prefers waiters on the holder's NUMA node"),
-            (lock.light, "light: needs nothing outside the mutex"),
+            (lock.light, f"light: needs nothing outside the {where}"),
             (lock.trylock_hardened, "a failing trylock does not disturb the holder"),
         )
         if holds
@@ -222,20 +312,21 @@ def facts(lock: LockInfo) -> list[tuple[str, str]]:
     weaknesses = [lock.caution] if lock.caution else []
     if lock.collapses:
         weaknesses.insert(0, "its waiters only spin")
+    rest = ", plus word and owner" if lock.kind == MUTEX.name else ""
     lines = [
         ("family", lock.category),
         ("waiting", lock.waiting),
         ("a waiter is overtaken", order),
         ("also", "; ".join(kinds)),
-        ("in the mutex", f"{lock.bytes} bytes of state, plus word and owner"),
+        (f"in the {where}", f"{lock.bytes} bytes of state{rest}"),
         ("each waiting thread", f"{lock.waiter_bytes} bytes"),
-        ("outside the mutex", outside),
+        (f"outside the {where}", outside),
         ("weaknesses", "; ".join(weaknesses)),
         ("source", lock.source),
         ("aliases", ", ".join(other_names(lock))),
-        ("page", f"docs/locks/{page_of(lock)}.md"),
+        ("page", page_of(lock)),
     ]
     if lock.is_reference:  # these rows describe Hasp's memory
-        memory = ("in the mutex", "each waiting thread", "outside the mutex")
+        memory = (f"in the {where}", "each waiting thread", f"outside the {where}")
         lines = [line for line in lines if line[0] not in memory]
     return [(heading, words) for heading, words in lines if words]

@@ -76,6 +76,7 @@ class WrongKind(HaspError):
             f"write {kind.option} {lock.name}",
         )
         self.kind = kind
+        self.name = lock.name
 
 
 def _folder() -> Path:

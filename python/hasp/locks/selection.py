@@ -4,13 +4,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
+from typing import cast
 
 from hasp.base.errors import HaspError
 from hasp.locks import native
+from hasp.locks.given import label
+from hasp.locks.kinds import KINDS, MUTEX, Kind
 from hasp.locks.native import LockInfo
 
 ALL = "all"
+PREFIX = re.compile(r"(?:\w[\w-]*[+:])+")  # of the name of a wrapped algorithm
 
 # Property -> predicate and description.
 PROPERTIES: dict[str, tuple[Callable[[LockInfo], bool], str]] = {
@@ -29,38 +34,71 @@ def option_of(name: str) -> str:
     return f"--{name}-hardened" if name == "trylock" else f"--{name}"
 
 
-def select(text: str) -> list[LockInfo]:
-    """Return the locks of a comma-separated list, each once, in the list's order.
+def select(text: str, kind: Kind = MUTEX) -> list[LockInfo]:
+    """Return the algorithms in a comma-separated list, each once, in the list's order.
 
-    A word prefixed with `gcr+` selects the same locks wrapped; these come last. Raises
-    HaspError for a word that is not a lock, property or family, and for a list that
-    selects nothing.
+    A prefix selects the same algorithms wrapped: `gcr+` for mutexes, others for other
+    kinds, such as `bravo+`; these come last. Raises HaspError for a word that is not an
+    algorithm of the kind, a property or a family, and for a list that selects nothing.
     """
     words = [word.strip() for word in text.split(",") if word.strip()]
-    wrapped = [word for word in words if word.startswith(native.WRAPPER)]
-    plain = _chosen([word for word in words if word not in wrapped])
-    inner = _chosen([word.removeprefix(native.WRAPPER) for word in wrapped])
-    if len(inner) > 1:
-        inner = [lock for lock in inner if not lock.is_reference]
-    chosen = plain + [native.wrapper_of(lock) for lock in inner]
+    plain = [word for word in words if not _is_composed(word, kind)]
+    composed = [word for word in words if word not in plain]
+    chosen = [*_chosen(plain, kind), *_composed(composed, kind)]
     if not chosen:
+        option = "" if kind is MUTEX else f" --kind {kind.name}"
         raise HaspError(
-            f"{text!r} selects no lock",
-            "`hasp list` shows the properties of each",
+            f"{text!r} selects no {'lock' if kind is MUTEX else kind.noun}",
+            f"`hasp list{option}` shows the properties of each",
         )
     return chosen
 
 
-def _chosen(words: list[str]) -> list[LockInfo]:
-    """Return the plain locks that match any of the words."""
-    chosen: set[str] = set()
-    others = [*PROPERTIES, *families(), ALL]
+def _is_composed(word: str, kind: Kind) -> bool:
+    if kind is MUTEX:
+        return word.startswith(native.WRAPPER)
+    return bool(PREFIX.match(word)) and not _named(word, native.locks(kind))
+
+
+def _named(word: str, locks: Sequence[LockInfo]) -> LockInfo | None:
+    return next((lock for lock in locks if _is_called(lock, word)), None)
+
+
+def _composed(words: list[str], kind: Kind) -> list[LockInfo]:
+    """Return the wrapped algorithms: each named, or all whose inner one matches."""
+    if kind is MUTEX:
+        inner = _chosen([word.removeprefix(native.WRAPPER) for word in words], kind)
+        if len(inner) > 1:
+            inner = [lock for lock in inner if not lock.is_reference]
+        return [native.wrapper_of(lock) for lock in inner]
+    found: dict[str, LockInfo] = {}
     for word in words:
-        chosen |= {lock.name for lock in native.locks() if _matches(lock, word)}
-        is_name = any(_is_called(lock, word) for lock in native.locks())
-        if word not in others and not is_name:
-            raise native.unknown_lock(word, others)
-    return [lock for lock in native.locks() if lock.name in chosen]
+        exact = _named(word, native.composed_locks(kind))
+        for lock in [exact] if exact else _wrapped_by(word, kind):
+            found[lock.name] = lock
+    return list(found.values())
+
+
+def _wrapped_by(word: str, kind: Kind) -> list[LockInfo]:
+    """Return the algorithms of `bravo+fifo` or `mutex:parks`."""
+    prefix = cast("re.Match[str]", PREFIX.match(word)).group()
+    rest = word.removeprefix(prefix)
+    of = MUTEX if prefix.endswith(f"{MUTEX.name}:") else kind
+    if rest not in [*PROPERTIES, *families(of), ALL]:
+        raise native.unknown_lock(word, (), kind)
+    names = {prefix + lock.name for lock in _chosen([rest], of)}
+    return [lock for lock in native.composed_locks(kind) if lock.name in names]
+
+
+def _chosen(words: list[str], kind: Kind) -> list[LockInfo]:
+    """Return the plain algorithms that match any of the words."""
+    chosen: set[str] = set()
+    others = [*PROPERTIES, *families(kind), ALL]
+    for word in words:
+        chosen |= {lock.name for lock in native.locks(kind) if _matches(lock, word)}
+        if word not in others and not _named(word, native.locks(kind)):
+            raise native.unknown_lock(word, others, kind)
+    return [lock for lock in native.locks(kind) if lock.name in chosen]
 
 
 def _is_called(lock: LockInfo, word: str) -> bool:
@@ -80,9 +118,9 @@ def family_word(category: str) -> str:
     return category.replace(" ", "-")
 
 
-def families() -> list[str]:
+def families(kind: Kind = MUTEX) -> list[str]:
     """Return the families as options accept them, in the order of the lock list."""
-    found = (family_word(lock.category) for lock in native.locks())
+    found = (family_word(lock.category) for lock in native.locks(kind))
     return list(dict.fromkeys(found))
 
 
@@ -97,3 +135,33 @@ def add_locks_option(parser: argparse.ArgumentParser, default: str = ALL) -> Non
         f"properties: {', '.join(PROPERTIES)}; families such as direct-handoff "
         f"(default: {default})",
     )
+
+
+def add_kind_options(parser: argparse.ArgumentParser) -> None:
+    """Add `--locks`, and a list of algorithms for each other kind."""
+    add_locks_option(parser)
+    for kind in KINDS:
+        if kind is not MUTEX:
+            parser.add_argument(
+                kind.list_option,
+                metavar="LIST",
+                help=f"the same for {kind.nouns} (see `hasp list --kind {kind.name}`); "
+                "mutexes then keep glibc's algorithm, unless --locks names some",
+            )
+    parser.set_defaults(locks=None)
+
+
+def candidates(arguments: argparse.Namespace) -> list[str]:
+    """Return the labels that the options of `add_kind_options` select.
+
+    Without any, all algorithms of mutexes. Each candidate replaces objects of one kind.
+    """
+    lists = {kind: getattr(arguments, kind.list_option[2:]) for kind in KINDS}
+    if not any(lists.values()):
+        lists[MUTEX] = ALL
+    try:
+        chosen = [select(text, kind) for kind, text in lists.items() if text]
+    except native.WrongKind as problem:
+        option = f"{problem.kind.list_option} {problem.name}"
+        raise HaspError(problem.message, f"write {option}") from None
+    return list(dict.fromkeys(label(lock) for locks in chosen for lock in locks))
