@@ -4,6 +4,8 @@
 #include "preload/dispatch.h"
 #include "preload/real.h"
 
+#include "rwlocks/read_holds.h"
+
 #include <stddef.h>
 
 _Static_assert(sizeof(struct rwlock) <= sizeof(pthread_rwlock_t), "");
@@ -112,4 +114,24 @@ void rwlock_dispatch_fill(unsigned chosen)
         rwlock_dispatch[i + 1] = rwlock_at(i).operations;
     rwlock_dispatch[RWLOCK_GLIBC] = glibc_operations;
     rwlock_dispatch[RWLOCK_DEFAULT] = rwlock_dispatch[chosen + 1];
+}
+
+/* The key is among the first, for which pthread_setspecific() does not allocate. */
+static pthread_key_t ending;
+
+static void thread_ends(void *unused)
+{
+    (void)unused;
+    read_holds_give_back();
+}
+
+static void thread_begun(void)
+{
+    pthread_setspecific(ending, &ending);
+}
+
+void rwlock_watch_threads(void)
+{
+    if (pthread_key_create(&ending, thread_ends) == 0)
+        read_holds_begun = thread_begun;
 }

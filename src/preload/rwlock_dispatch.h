@@ -33,6 +33,9 @@ rwlock_operations_of(const struct rwlock *lock)
  * default. */
 void rwlock_dispatch_fill(unsigned chosen);
 
+/* Has the library's record of a thread given back when the thread ends. */
+void rwlock_watch_threads(void);
+
 /* Returns whether the lock is glibc's. The first call initialises the library. */
 bool rwlock_passed_through(struct rwlock *lock);
 

@@ -16,6 +16,8 @@
 #include "preload/rwlock_dispatch.h"
 #include "preload/spinlock.h"
 
+#include "rwlocks/algorithms/bravo.h"
+
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +76,7 @@ static void forked(void)
 {
     thread_id_forget();
     fork_in_child();
+    read_holds_in_child();
 }
 
 /* Finds the flag word, whose offset differs between versions of glibc, by initialising
@@ -123,6 +126,7 @@ void startup(void)
     if (!environment)
         environment = environ;
     unsigned lock = chosen_lock();
+    unsigned rwlock = chosen_rwlock();
     const char *sites = setting("HASP_PLAN");
     if (sites)
         plan_read(sites);
@@ -130,12 +134,14 @@ void startup(void)
         plan_begin(lock + 1, setting_is("HASP_VERBOSE", "1"),
                    setting_is("HASP_PLAN_REPORT", "1"));
     dispatch_fill(lock, false);
-    rwlock_dispatch_fill(chosen_rwlock());
+    rwlock_dispatch_fill(rwlock);
     spinlock_choose(setting("HASP_SPINLOCK"));
 
     bool biased = !setting_is("HASP_BIAS", "0") && barrier_register();
     if (biased)
         dispatch_fill(lock, true);
+    else
+        bravo_fence_readers();
     fork_watch();
     const char *topology = setting("HASP_TOPOLOGY");
     if (topology && !topology_read(topology))
@@ -148,6 +154,8 @@ void startup(void)
 
     pthread_atfork(NULL, NULL, forked);
     find_condition_flags();
+    if (rwlock || plan_concerns(PLAN_RWLOCK))
+        rwlock_watch_threads();
     if (setting_is("HASP_VERBOSE", "1"))
         announce(lock, biased);
 }

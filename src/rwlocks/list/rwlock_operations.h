@@ -17,6 +17,7 @@
 
 #include "rwlocks/fork_repair.h"
 #include "rwlocks/list/descriptor.h"
+#include "rwlocks/read_holds.h"
 #include "rwlocks/slices.h"
 
 #include <errno.h>
@@ -41,13 +42,33 @@ static inline int rwlock_show_writer(struct rwlock *lock)
     return 0;
 }
 
-static inline int rwlock_not_shown(struct rwlock *lock)
+/* A read lock is in the thread's record, unless that is full. */
+static inline int rwlock_record_reader(struct rwlock *lock)
 {
-    (void)lock;
+    read_holds_put(lock, HOLD_COUNTED);
     return 0;
 }
 
-#define DEFINE_RWLOCK_SIDE(name, side, prefix, show, ...)                              \
+/* What a thread that holds the lock gets at once. Returns -1 if it may wait. */
+static inline int read_result_of_holder(struct rwlock *lock)
+{
+    if (rwlock_written_by_caller(lock))
+        return EDEADLK;
+    return read_holds_nest(lock) ? 0 : -1;
+}
+
+static inline int write_result_of_holder(struct rwlock *lock)
+{
+    return rwlock_written_by_caller(lock) || read_holds_have(lock) ? EDEADLK : -1;
+}
+
+/* `timed`: glibc lets a reader that wants to write wait until its deadline. */
+static inline int write_result_of_timed_holder(struct rwlock *lock)
+{
+    return rwlock_written_by_caller(lock) ? EDEADLK : -1;
+}
+
+#define DEFINE_RWLOCK_SIDE(name, side, prefix, acquired, holder, timed_holder, ...)    \
     static void name##_##side##_undo(void *lock)                                       \
     {                                                                                  \
         name##_##side##_unlock_entry(lock);                                            \
@@ -56,24 +77,26 @@ static inline int rwlock_not_shown(struct rwlock *lock)
                                                const struct deadline *at)              \
     {                                                                                  \
         if (prefix##_##side##_trylock(lock __VA_ARGS__))                               \
-            return show(lock);                                                         \
-        if (rwlock_written_by_caller(lock))                                            \
-            return EDEADLK;                                                            \
+            return acquired(lock);                                                     \
+        int result = timed_holder(lock);                                               \
+        if (result >= 0)                                                               \
+            return result;                                                             \
         if (deadline_passed(at))                                                       \
             return ETIMEDOUT;                                                          \
         int token = wait_begin();                                                      \
         rwlock_repair_if_due(lock, prefix##_forget);                                   \
-        bool acquired = prefix##_##side##_wait(lock __VA_ARGS__, at);                  \
-        if (acquired)                                                                  \
-            show(lock);                                                                \
-        wait_end(token, acquired ? name##_##side##_undo : NULL, lock);                 \
-        return acquired ? 0 : ETIMEDOUT;                                               \
+        bool came = prefix##_##side##_wait(lock __VA_ARGS__, at);                      \
+        if (came)                                                                      \
+            acquired(lock);                                                            \
+        wait_end(token, came ? name##_##side##_undo : NULL, lock);                     \
+        return came ? 0 : ETIMEDOUT;                                                   \
     }                                                                                  \
     static __attribute__((noinline)) int name##_##side##_lock_slowly(                  \
         struct rwlock *lock)                                                           \
     {                                                                                  \
-        if (rwlock_written_by_caller(lock))                                            \
-            return EDEADLK;                                                            \
+        int result = holder(lock);                                                     \
+        if (result >= 0)                                                               \
+            return result;                                                             \
         int token = wait_begin();                                                      \
         if (unlikely(wait_is_asynchronous(token))) {                                   \
             wait_end(token, NULL, NULL);                                               \
@@ -81,23 +104,18 @@ static inline int rwlock_not_shown(struct rwlock *lock)
         }                                                                              \
         rwlock_repair_if_due(lock, prefix##_forget);                                   \
         (void)prefix##_##side##_wait(lock __VA_ARGS__, NULL);                          \
-        return show(lock);                                                             \
-    }                                                                                  \
-    static FAST int name##_##side##_lock_entry(struct rwlock *lock)                    \
-    {                                                                                  \
-        if (likely(prefix##_##side##_fast(lock __VA_ARGS__)))                          \
-            return show(lock);                                                         \
-        return name##_##side##_lock_slowly(lock);                                      \
-    }                                                                                  \
-    static FAST int name##_##side##_trylock_entry(struct rwlock *lock)                 \
-    {                                                                                  \
-        return prefix##_##side##_trylock(lock __VA_ARGS__) ? show(lock) : EBUSY;       \
+        return acquired(lock);                                                         \
     }
 
+/* The record's entry is filled after the lock was acquired: only its own thread reads
+ * it before. */
 #define DEFINE_RWLOCK_OPERATIONS(name, prefix, ...)                                    \
     static FAST int name##_read_unlock_entry(struct rwlock *lock)                      \
     {                                                                                  \
         rwlock_repair_in_child(lock, prefix##_forget);                                 \
+        if (unlikely(!read_holds_drop_first(read_holds_mine(), lock, HOLD_COUNTED)) && \
+            read_holds_release(lock) == HOLD_NESTED)                                   \
+            return 0;                                                                  \
         prefix##_read_unlock(lock __VA_ARGS__);                                        \
         return 0;                                                                      \
     }                                                                                  \
@@ -122,8 +140,36 @@ static inline int rwlock_not_shown(struct rwlock *lock)
     {                                                                                  \
         return prefix##_use(lock);                                                     \
     }                                                                                  \
-    DEFINE_RWLOCK_SIDE(name, read, prefix, rwlock_not_shown, __VA_ARGS__)              \
-    DEFINE_RWLOCK_SIDE(name, write, prefix, rwlock_show_writer, __VA_ARGS__)
+    DEFINE_RWLOCK_SIDE(name, read, prefix, rwlock_record_reader,                       \
+                       read_result_of_holder, read_result_of_holder, __VA_ARGS__)      \
+    DEFINE_RWLOCK_SIDE(name, write, prefix, rwlock_show_writer,                        \
+                       write_result_of_holder, write_result_of_timed_holder,           \
+                       __VA_ARGS__)                                                    \
+    static FAST int name##_read_lock_entry(struct rwlock *lock)                        \
+    {                                                                                  \
+        struct atomic_u64 *entry = read_holds_empty(read_holds_mine());                \
+        if (unlikely(!entry) || unlikely(!prefix##_read_fast(lock __VA_ARGS__)))       \
+            return name##_read_lock_slowly(lock);                                      \
+        store_relaxed(entry, read_hold_of(lock, HOLD_COUNTED));                        \
+        return 0;                                                                      \
+    }                                                                                  \
+    static FAST int name##_write_lock_entry(struct rwlock *lock)                       \
+    {                                                                                  \
+        if (likely(prefix##_write_fast(lock __VA_ARGS__)))                             \
+            return rwlock_show_writer(lock);                                           \
+        return name##_write_lock_slowly(lock);                                         \
+    }                                                                                  \
+    static int name##_read_trylock_entry(struct rwlock *lock)                          \
+    {                                                                                  \
+        if (likely(prefix##_read_trylock(lock __VA_ARGS__)))                           \
+            return rwlock_record_reader(lock);                                         \
+        return read_holds_nest(lock) ? 0 : EBUSY;                                      \
+    }                                                                                  \
+    static FAST int name##_write_trylock_entry(struct rwlock *lock)                    \
+    {                                                                                  \
+        return prefix##_write_trylock(lock __VA_ARGS__) ? rwlock_show_writer(lock)     \
+                                                        : EBUSY;                       \
+    }
 
 #define RWLOCK_OPERATIONS(name)                                                        \
     {                                                                                  \

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "rwlocks/algorithms/bravo.h"
+
+struct atomic_u32 bravo_fenced __attribute__((aligned(CACHE_LINE)));
+struct atomic_u32 bravo_writers __attribute__((aligned(CACHE_LINE)));
+struct atomic_u32 bravo_event;
+
+void bravo_fence_readers(void)
+{
+    exchange_relaxed(&bravo_fenced, 1);
+    (void)heavy_barrier(); /* without it, there is one thread, or no bias yet */
+}
+
+void bravo_wake_writers(void)
+{
+    fetch_add_release(&bravo_event, 1);
+    unpark(&bravo_event, INT32_MAX);
+}
+
+/* A time that wraps around; 0 is not one. */
+static uint32_t time_of(uint64_t at)
+{
+    return (uint32_t)(at >> BRAVO_TICKS_SHIFT) | 1;
+}
+
+void bravo_start(struct rwlock *lock)
+{
+    uint32_t until = load_relaxed(&lock->more[1]);
+    if (until && (int32_t)(time_of(ticks()) - until) < 0)
+        return;
+    uint32_t none = 0; /* BRAVO_CLOSED: a writer waits */
+    if (load_relaxed(&lock->bias) == 0)
+        compare_exchange_release(&lock->bias, &none, BRAVO_BIASED);
+}
+
+static bool wait_for_readers(const struct rwlock *lock, const struct deadline *deadline)
+{
+    uint32_t spins = spin_limit();
+    for (;;) {
+        uint32_t event = load_acquire(&bravo_event);
+        if (!read_holds_biased(lock))
+            return true;
+        if (spins)
+            spins -= relax_at_most(spins);
+        else if (!park(&bravo_event, event, deadline))
+            return !read_holds_biased(lock);
+    }
+}
+
+bool bravo_revoke(struct rwlock *lock, bool wait, const struct deadline *deadline)
+{
+    if (!wait && read_holds_biased(lock))
+        return false;
+    uint64_t begin = ticks();
+    store_relaxed(&lock->bias, BRAVO_CLOSED);
+    if (wait)
+        fetch_add_relaxed(&bravo_writers, 1);
+    if (!heavy_barrier())
+        fence_seq_cst();
+    bool gone = wait ? wait_for_readers(lock, deadline) : !read_holds_biased(lock);
+    if (wait)
+        fetch_add_relaxed(&bravo_writers, UINT32_MAX);
+    uint64_t end = ticks();
+    store_relaxed(&lock->more[1], time_of(end + BRAVO_INHIBIT * (end - begin)));
+    if (gone)
+        store_relaxed(&lock->bias, 0);
+    return gone;
+}

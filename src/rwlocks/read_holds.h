@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Read holds: the reader-writer locks that a thread holds for reading.
+ *
+ * Each thread has a record with a few entries. They serve two purposes. A thread that
+ * reads again under a lock that it already reads must not wait for a writer, which
+ * waits for this thread: the record tells, and the second hold exists only there. And a
+ * reader of a biased lock (bravo.h) enters by its entry alone, which a writer finds by
+ * looking through all records.
+ *
+ *   entry    address of the lock, plus one of
+ *            HOLD_COUNTED   the lock itself counts this reader
+ *            HOLD_NESTED    another entry of the same thread holds the lock
+ *            HOLD_BIASED    the entry is the hold
+ *
+ * H1. Records are slots of a pool, valid for ever. A record that no thread owns, and
+ *     one that was never used, has no entries.
+ * H2. Only the owner of a record fills entries. It empties them, too; but a thread that
+ *     releases a lock that another thread has read-locked empties that thread's entry,
+ *     by compare-and-exchange.
+ * H3. A thread whose record is full (READ_HOLDS locks) still acquires locks, without an
+ *     entry: it neither nests nor uses the bias then.
+ * H4. In a forked child, the records of the parent's other threads hold nothing: they
+ *     have an older generation.
+ */
+#ifndef HASP_RWLOCKS_READ_HOLDS_H
+#define HASP_RWLOCKS_READ_HOLDS_H
+
+#include "locks/memory/pool.h"
+#include "rwlocks/rwlock.h"
+
+enum { READ_HOLDS = 12 };
+
+enum read_hold { HOLD_COUNTED = 0, HOLD_NESTED = 1, HOLD_BIASED = 2 };
+
+struct read_holds {
+    struct atomic_u64 at[READ_HOLDS];
+    struct atomic_u32 nested;     /* entries with HOLD_NESTED */
+    struct atomic_u32 generation; /* fork generation of the owner; 0: never used */
+    uint32_t unused[3];
+    struct pool_link link;
+} __attribute__((aligned(CACHE_LINE)));
+
+_Static_assert(offsetof(struct read_holds, link) == offsetof(struct pool_slot, link) &&
+                   sizeof(struct read_holds) == sizeof(struct pool_slot),
+               "a record is a slot of its pool");
+
+extern struct pool read_holds_pool __attribute__((visibility("hidden")));
+
+/* Called when a thread gets its first record, so that the platform can call
+ * read_holds_give_back() when the thread ends; or NULL. */
+extern void (*read_holds_begun)(void) __attribute__((visibility("hidden")));
+
+static inline uint64_t read_hold_of(const struct rwlock *lock, enum read_hold how)
+{
+    return (uint64_t)(uintptr_t)lock | how;
+}
+
+/* Returns the calling thread's record, or NULL if it has none yet. */
+static inline struct read_holds *read_holds_mine(void)
+{
+    uint32_t id = load_relaxed(&held_nodes()->reads);
+    return likely(id != 0) ? (struct read_holds *)pool_at(&read_holds_pool, id) : NULL;
+}
+
+/* Returns the calling thread's record; creates it. */
+struct read_holds *read_holds_make(void);
+
+/* Returns an empty entry of the record, or NULL. */
+struct atomic_u64 *read_holds_search_empty(struct read_holds *holds);
+
+static inline struct atomic_u64 *read_holds_empty(struct read_holds *holds)
+{
+    if (unlikely(!holds))
+        return NULL;
+    return likely(load_relaxed(&holds->at[0]) == 0) ? &holds->at[0]
+                                                    : read_holds_search_empty(holds);
+}
+
+/* The calling thread has acquired the lock: fills an entry, if one is empty. */
+void read_holds_put(const struct rwlock *lock, enum read_hold how);
+
+/* Returns whether the calling thread holds the lock for reading. */
+bool read_holds_have(const struct rwlock *lock);
+
+/* Does the same; if so, the thread holds it once more. */
+bool read_holds_nest(const struct rwlock *lock);
+
+/* Empties the first entry of the record if it is the only hold of this lock, in this
+ * way. Otherwise changes nothing and returns false. */
+static inline bool read_holds_drop_first(struct read_holds *holds,
+                                         const struct rwlock *lock, enum read_hold how)
+{
+    if (unlikely(!holds) ||
+        unlikely(load_relaxed(&holds->at[0]) != read_hold_of(lock, how)) ||
+        unlikely(load_relaxed(&holds->nested)))
+        return false;
+    store_release(&holds->at[0], 0);
+    return true;
+}
+
+/* Empties an entry of the lock in the calling thread's record, a nested one first.
+ * Returns what it was, or -1 if there was none. */
+int read_holds_drop(const struct rwlock *lock);
+
+/* Does the same in the other threads' records, but spares nested ones. */
+int read_holds_drop_of_others(const struct rwlock *lock);
+
+/* Does both. */
+int read_holds_release(const struct rwlock *lock);
+
+/* Returns whether any thread holds the lock by its entry. Acquire: pairs with the
+ * release that emptied the entry. */
+bool read_holds_biased(const struct rwlock *lock);
+
+/* Called when a thread ends. */
+void read_holds_give_back(void);
+
+/* Called in the child of a fork. */
+void read_holds_in_child(void);
+
+#endif
