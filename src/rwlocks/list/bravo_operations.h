@@ -33,7 +33,7 @@ bravo_write_result(struct rwlock *lock, void (*undo)(void *), bool wait,
     return gone ? 0 : wait ? ETIMEDOUT : EBUSY;
 }
 
-#define DEFINE_BRAVO_OPERATIONS(name, prefix, ...)                                     \
+#define DEFINE_BRAVO_READING(name, prefix, ...)                                        \
     static __attribute__((noinline)) int name##_bravo_read_lock_slowly(                \
         struct rwlock *lock)                                                           \
     {                                                                                  \
@@ -63,7 +63,9 @@ bravo_write_result(struct rwlock *lock, void (*undo)(void *), bool wait,
         if (bravo_read_fast(lock) || read_holds_nest(lock))                            \
             return 0;                                                                  \
         return bravo_read_result(lock, name##_read_trylock_entry(lock));               \
-    }                                                                                  \
+    }
+
+#define DEFINE_BRAVO_WRITING(name, prefix, ...)                                        \
     static __attribute__((noinline)) int name##_bravo_write_lock_slowly(               \
         struct rwlock *lock)                                                           \
     {                                                                                  \
@@ -103,7 +105,9 @@ bravo_write_result(struct rwlock *lock, void (*undo)(void *), bool wait,
         if (result || likely(load_relaxed(&lock->bias) == 0))                          \
             return result;                                                             \
         return bravo_write_result(lock, name##_write_undo, false, NULL);       \
-    }                                                                                  \
+    }
+
+#define DEFINE_BRAVO_RELEASES(name, prefix, ...)                                       \
     static __attribute__((noinline)) int name##_bravo_unlock_slowly(                   \
         struct rwlock *lock)                                                           \
     {                                                                                  \
@@ -151,6 +155,11 @@ bravo_write_result(struct rwlock *lock, void (*undo)(void *), bool wait,
                    ? RWLOCK_READ                                                       \
                    : use;                                                              \
     }
+
+#define DEFINE_BRAVO_OPERATIONS(name, prefix, ...)                                     \
+    DEFINE_BRAVO_READING(name, prefix, __VA_ARGS__)                                    \
+    DEFINE_BRAVO_WRITING(name, prefix, __VA_ARGS__)                                    \
+    DEFINE_BRAVO_RELEASES(name, prefix, __VA_ARGS__)
 
 #define BRAVO_OPERATIONS(name)                                                         \
     {                                                                                  \

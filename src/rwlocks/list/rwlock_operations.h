@@ -107,9 +107,7 @@ static inline int write_result_of_timed_holder(struct rwlock *lock)
         return acquired(lock);                                                         \
     }
 
-/* The record's entry is filled after the lock was acquired: only its own thread reads
- * it before. */
-#define DEFINE_RWLOCK_OPERATIONS(name, prefix, ...)                                    \
+#define DEFINE_RWLOCK_RELEASES(name, prefix, ...)                                      \
     static FAST int name##_read_unlock_entry(struct rwlock *lock)                      \
     {                                                                                  \
         rwlock_repair_in_child(lock, prefix##_forget);                                 \
@@ -139,7 +137,12 @@ static inline int write_result_of_timed_holder(struct rwlock *lock)
     static enum rwlock_use name##_use_entry(const struct rwlock *lock)                 \
     {                                                                                  \
         return prefix##_use(lock);                                                     \
-    }                                                                                  \
+    }
+
+/* The record's entry is filled after the lock was acquired: only its own thread reads
+ * it before. */
+#define DEFINE_RWLOCK_OPERATIONS(name, prefix, ...)                                    \
+    DEFINE_RWLOCK_RELEASES(name, prefix, __VA_ARGS__)                                  \
     DEFINE_RWLOCK_SIDE(name, read, prefix, rwlock_record_reader,                       \
                        read_result_of_holder, read_result_of_holder, __VA_ARGS__)      \
     DEFINE_RWLOCK_SIDE(name, write, prefix, rwlock_show_writer,                        \

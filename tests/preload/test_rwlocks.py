@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Runs the programs for reader-writer locks under every one, and under glibc's."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from functools import cache
+
+import pytest
+from lock_list import BUILD, Record, records
+from preload import matrix
+
+PROGRAMS = ("rw_cancel", "rw_cxx", "rw_exclusion", "rw_fork", "rw_lifetime")
+PROGRAMS += ("rw_results", "rw_turns")
+
+# Two cases may hang until their time limit, and gdb then prints their backtraces.
+pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
+
+
+@cache
+def wrapped() -> tuple[Record, ...]:
+    """Return the records of the wrapped reader-writer locks."""
+    output = subprocess.run(
+        [BUILD / "src" / "list" / "hasp-locks", "--wrapped"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    listed = [json.loads(line) for line in output.splitlines()]
+    return tuple(record for record in listed if record["kind"] == "rwlock")
+
+
+def rwlocks() -> tuple[Record, ...]:
+    """Return the record of every reader-writer lock, glibc's first."""
+    return (*records("rwlock"), *wrapped())
+
+
+def environment(lock: Record) -> dict[str, str]:
+    env = {"HASP_RWLOCK": lock["name"]}
+    if not lock["parks"]:
+        env["CHECK_ROUNDS_DIVISOR"] = str(matrix.SPINNING_DIVISOR)
+    if lock["bypass_bound"] >= 0:
+        env["CHECK_BOUNDED"] = "1"
+    return env
+
+
+@pytest.mark.parametrize("lock", rwlocks(), ids=lambda lock: str(lock["name"]))
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_program(program: str, lock: Record) -> None:
+    path = f"rwlocks/{program}"
+    if not (matrix.PROGRAMS / path).exists():
+        pytest.skip(f"{program} was not built: there is no C++ compiler")
+    outcomes = matrix.run_program(path, matrix.Lock("glibc"), environment(lock))
+    bad = [outcome for outcome in outcomes if outcome.status in ("failed", "hung")]
+    if bad:
+        pytest.fail(
+            f"{program} under {lock['name']}: {len(bad)} of"
+            f" {len(outcomes)} cases\n" + "\n".join(map(str, bad)),
+            pytrace=False,
+        )
+
+
+def test_every_program_is_run() -> None:
+    folder = matrix.PROGRAMS / "rwlocks"
+    built = {path.name for path in folder.iterdir() if path.name.startswith("rw_")}
+    assert {name for name in built if not name.endswith(".p")} <= set(PROGRAMS)

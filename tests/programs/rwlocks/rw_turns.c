@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Who comes first: recursive readers, waiting writers, kinds, release by others. */
+#include "rw_check.h"
+
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_rwlock_t writers_first =
+    PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+
+static struct rw_attempt waiting_writer(pthread_rwlock_t *on)
+{
+    struct rw_attempt attempt = {.lock = on, .call = RW_WRITE};
+    return attempt;
+}
+
+static void use_once(void)
+{
+    CHECK_OK(pthread_rwlock_rdlock(&lock)); /* a lock with a bias has it from now on */
+    CHECK_OK(pthread_rwlock_unlock(&lock));
+}
+
+static void recursive_reader(void)
+{
+    for (int used = 0; used < 2; used++) {
+        if (used)
+            use_once();
+        CHECK_OK(pthread_rwlock_rdlock(&lock));
+        struct rw_attempt writer = waiting_writer(&lock);
+        pthread_t waits = rw_start_waiting(&writer);
+        for (int depth = 0; depth < 5; depth++)
+            CHECK_OK(pthread_rwlock_rdlock(&lock));
+        CHECK_OK(pthread_rwlock_tryrdlock(&lock));
+        CHECK_OK(rw_do(&lock, RW_TIMED_READ));
+        for (int depth = 0; depth < 7; depth++) {
+            CHECK_EQUAL(check_get(&writer.done), 0);
+            CHECK_OK(pthread_rwlock_unlock(&lock));
+        }
+        CHECK_EQUAL(check_get(&writer.done), 0);
+        CHECK_OK(pthread_rwlock_unlock(&lock));
+        check_join(waits);
+        CHECK_OK(writer.result);
+        rw_check_free(&lock);
+    }
+}
+
+/* More locks than a thread's record has entries, released in another order. */
+static void many_locks_at_once(void)
+{
+    enum { LOCKS = 40 };
+    static pthread_rwlock_t many[LOCKS];
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < LOCKS; i++)
+            CHECK_OK(pthread_rwlock_rdlock(&many[i]));
+        for (int i = 0; i < LOCKS; i++)
+            CHECK_RETURNS(rw_elsewhere(&many[i], RW_TRY_WRITE), EBUSY);
+        for (int i = 0; i < LOCKS; i++)
+            CHECK_OK(pthread_rwlock_unlock(&many[(i * 7 + round) % LOCKS]));
+        for (int i = 0; i < LOCKS; i++)
+            rw_check_free(&many[i]);
+    }
+}
+
+static void waiting_writer_gets_its_turn(void)
+{
+    for (int used = 0; used < 2; used++) {
+        if (used)
+            use_once();
+        CHECK_OK(pthread_rwlock_rdlock(&lock));
+        struct rw_attempt writer = waiting_writer(&lock);
+        pthread_t waits = rw_start_waiting(&writer);
+        if (rw_writers_get_turns())
+            CHECK_RETURNS(rw_elsewhere(&lock, RW_TIMED_READ), ETIMEDOUT);
+        CHECK_EQUAL(check_get(&writer.done), 0);
+        CHECK_OK(pthread_rwlock_unlock(&lock));
+        check_join(waits);
+        rw_check_free(&lock);
+    }
+}
+
+static void kind_that_prefers_writers(void)
+{
+    for (int used = 0; used < 2; used++) {
+        CHECK_OK(pthread_rwlock_rdlock(&writers_first));
+        struct rw_attempt writer = waiting_writer(&writers_first);
+        pthread_t waits = rw_start_waiting(&writer);
+        CHECK_RETURNS(rw_elsewhere(&writers_first, RW_TIMED_READ), ETIMEDOUT);
+        CHECK_RETURNS(rw_elsewhere(&writers_first, RW_TRY_READ), EBUSY);
+        struct rw_attempt reader = {.lock = &writers_first, .call = RW_READ};
+        pthread_t reads = rw_start_waiting(&reader);
+        CHECK_EQUAL(check_get(&reader.done), 0);
+        CHECK_OK(pthread_rwlock_unlock(&writers_first));
+        check_join(waits);
+        check_join(reads);
+        rw_check_free(&writers_first);
+    }
+}
+
+static void kind_from_attributes(void)
+{
+    pthread_rwlockattr_t attributes;
+    pthread_rwlock_t made;
+    memset(&made, 0xff, sizeof made);
+    CHECK_OK(pthread_rwlockattr_init(&attributes));
+    CHECK_OK(pthread_rwlockattr_setkind_np(
+        &attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP));
+    CHECK_OK(pthread_rwlock_init(&made, &attributes));
+    CHECK_OK(pthread_rwlock_rdlock(&made));
+    struct rw_attempt writer = waiting_writer(&made);
+    pthread_t waits = rw_start_waiting(&writer);
+    CHECK_RETURNS(rw_elsewhere(&made, RW_TRY_READ), EBUSY);
+    CHECK_OK(pthread_rwlock_unlock(&made));
+    check_join(waits);
+    rw_check_free(&made);
+    CHECK_OK(pthread_rwlock_destroy(&made));
+}
+
+static void zeroed_and_made_again(void)
+{
+    pthread_rwlock_t *zeroed = calloc(1, sizeof *zeroed);
+    rw_check_free(zeroed);
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(pthread_rwlock_destroy(zeroed));
+        memset(zeroed, 0x5a, sizeof *zeroed);
+        CHECK_OK(pthread_rwlock_init(zeroed, NULL));
+        rw_check_free(zeroed);
+    }
+    free(zeroed);
+}
+
+static void *unlock_body(void *unused)
+{
+    (void)unused;
+    CHECK_OK(pthread_rwlock_unlock(&lock));
+    return NULL;
+}
+
+/* POSIX leaves it undefined, but with glibc's lock it works. */
+static void another_thread_releases_a_read_lock(void)
+{
+    for (int used = 0; used < 2; used++) {
+        if (used)
+            use_once();
+        CHECK_OK(pthread_rwlock_rdlock(&lock));
+        struct rw_attempt writer = waiting_writer(&lock);
+        pthread_t waits = rw_start_waiting(&writer);
+        check_join(check_start(unlock_body, NULL));
+        check_join(waits);
+        rw_check_free(&lock);
+        CHECK_OK(pthread_rwlock_wrlock(&lock)); /* the record has no trace of it */
+        CHECK_OK(pthread_rwlock_unlock(&lock));
+        CHECK_OK(pthread_rwlock_rdlock(&lock));
+        CHECK_OK(pthread_rwlock_unlock(&lock));
+        rw_check_free(&lock);
+    }
+}
+
+static void another_thread_releases_a_write_lock(void)
+{
+    if (!rw_replaced())
+        check_skip("glibc's lock takes it for the release of a read lock");
+    use_once();
+    CHECK_OK(pthread_rwlock_wrlock(&lock));
+    check_join(check_start(unlock_body, NULL));
+    rw_check_free(&lock);
+}
+
+CHECK_MAIN(CASE(recursive_reader), CASE(many_locks_at_once),
+           CASE(waiting_writer_gets_its_turn), CASE(kind_that_prefers_writers),
+           CASE(kind_from_attributes), CASE(zeroed_and_made_again),
+           CASE(another_thread_releases_a_read_lock),
+           CASE(another_thread_releases_a_write_lock))
