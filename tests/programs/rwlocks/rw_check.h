@@ -18,7 +18,14 @@ CHECK_UNUSED static int rw_writers_get_turns(void)
     return getenv("CHECK_BOUNDED") != NULL;
 }
 
-enum rw_call { RW_READ, RW_WRITE, RW_TRY_READ, RW_TRY_WRITE, RW_TIMED_READ, RW_TIMED_WRITE };
+enum rw_call {
+    RW_READ,
+    RW_WRITE,
+    RW_TRY_READ,
+    RW_TRY_WRITE,
+    RW_TIMED_READ,
+    RW_TIMED_WRITE
+};
 
 /* A call in a thread of its own, which releases the lock again if it got it. */
 struct rw_attempt {

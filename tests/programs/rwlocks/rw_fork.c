@@ -11,7 +11,8 @@ static void use_from_threads(void)
     pthread_t threads[4];
     struct rw_attempt attempts[4];
     for (int i = 0; i < 4; i++) {
-        attempts[i] = (struct rw_attempt){.lock = &lock, .call = i % 2 ? RW_READ : RW_WRITE};
+        enum rw_call call = i % 2 ? RW_READ : RW_WRITE;
+        attempts[i] = (struct rw_attempt){.lock = &lock, .call = call};
         threads[i] = check_start(rw_attempt_body, &attempts[i]);
     }
     for (int i = 0; i < 4; i++)
@@ -112,7 +113,8 @@ static void while_another_thread_reads(void)
 static void *reads_and_writes(void *argument)
 {
     for (unsigned turn = 0; !check_get(&stop); turn++) {
-        CHECK_OK(rw_do(&lock, (turn + (unsigned)(long)argument) % 4 ? RW_READ : RW_WRITE));
+        int writes = (turn + (unsigned)(long)argument) % 4 == 0;
+        CHECK_OK(rw_do(&lock, writes ? RW_WRITE : RW_READ));
         check_dawdle(turn);
         CHECK_OK(pthread_rwlock_unlock(&lock));
     }

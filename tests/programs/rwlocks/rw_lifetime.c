@@ -28,8 +28,8 @@ static void *last_user_body(void *argument)
     return NULL;
 }
 
-/* The first user's release lets the second one in, which unmaps the lock while the first
- * one may still be about to return. */
+/* The first user's release lets the second one in, which unmaps the lock while the
+ * first one may still be about to return. */
 static void unmap_after(enum rw_call first, enum rw_call second)
 {
     int rounds = check_rounds(2000);

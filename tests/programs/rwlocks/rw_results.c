@@ -94,9 +94,9 @@ static void *waits_until_deadline(void *argument)
 static void waits_last_until_the_deadline(void)
 {
     CHECK_OK(pthread_rwlock_wrlock(&lock));
-    for (long i = 0; i < 2; i++) {
-        check_join(check_start(waits_until_deadline, (void *)(2L * CLOCK_REALTIME + i)));
-        check_join(check_start(waits_until_deadline, (void *)(2L * CLOCK_MONOTONIC + i)));
+    for (long i = 0; i < 4; i++) {
+        long clock = i < 2 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+        check_join(check_start(waits_until_deadline, (void *)(2 * clock + i % 2)));
     }
     CHECK_OK(pthread_rwlock_unlock(&lock));
     rw_check_free(&lock);
