@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A gateway charges each call to a quota. It tries to get the mutex, and sleeps for
-// half a millisecond whenever somebody else has it, which is for 15 microseconds.
+// a millisecond whenever somebody else has it, which is for 20 microseconds.
 #include <chrono>
 #include <mutex>
 #include <thread>
@@ -20,7 +20,7 @@ class Quotas
         if (server_fix("block-instead"))
             guard.lock();
         while (!guard.owns_lock() && !guard.try_lock())
-            std::this_thread::sleep_for(std::chrono::microseconds(500));
+            std::this_thread::sleep_for(std::chrono::microseconds(1000));
         used_[customer] += 1;
         std::uint64_t size = used_.size() * sizeof used_[0];
         return checksum(used_.data(), size, customer) % 100 != 0;
@@ -28,7 +28,7 @@ class Quotas
 
   private:
     std::mutex quotas_mutex_;
-    std::vector<std::uint64_t> used_ = std::vector<std::uint64_t>(1800);
+    std::vector<std::uint64_t> used_ = std::vector<std::uint64_t>(3000);
 };
 
 Quotas quotas;
@@ -37,9 +37,10 @@ std::uint64_t refusals;
 
 unsigned handle(request *request)
 {
-    char call[9000] = {'c'};
+    sleep_us(100); // the next call
+    char call[1000] = {'c'};
     std::uint64_t sum = checksum(call, sizeof call, request->number);
-    if (!quotas.charge((sum + random_below(request, 1800)) % 1800)) {
+    if (!quotas.charge((sum + random_below(request, 3000)) % 3000)) {
         std::lock_guard<std::mutex> guard(refusals_mutex);
         refusals++;
     }

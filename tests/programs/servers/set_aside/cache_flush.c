@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Each request replaces a list of results by a new one, and frees the old list, node
- * by node, under the cache's lock. The remedy only unlinks the list there. */
+/* Each request replaces its thread's list of results by a new one, and frees the old
+ * list, node by node, under the cache's lock. The remedy only unlinks the list there.
+ * */
 #include <stdlib.h>
 
 #include "../server.h"
@@ -76,7 +77,7 @@ static unsigned handle(struct request *request)
 {
     char query[800] = {'q'};
     uint64_t value = checksum(query, sizeof query, request->number);
-    replace(random_below(request, LISTS), value);
+    replace(request->worker % LISTS, value);
     return 1;
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Long polls: each subscriber waits for news in its own room, but all rooms share a
- * condition variable, and each message wakes all subscribers. */
+ * condition variable, and each message wakes all subscribers. A room has place for
+ * one message. */
 #include "../server.h"
 
 enum { ROOMS = 24 };
 
 struct room {
-    pthread_cond_t own_news;
-    uint64_t messages;
+    pthread_cond_t own_news, delivered;
+    uint64_t message, messages;
 };
 
 static struct chat {
@@ -16,29 +17,30 @@ static struct chat {
     struct room rooms[ROOMS];
 } chat = {.rooms_mu = PTHREAD_MUTEX_INITIALIZER, .news = PTHREAD_COND_INITIALIZER};
 static pthread_mutex_t spam_mu = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t spam, delivered[ROOMS];
+static uint64_t spam;
 
 static void *subscribe(void *argument)
 {
     struct room *room = argument;
-    uint64_t seen = 0;
+    pthread_mutex_lock(&chat.rooms_mu);
     while (!server_stopping()) {
-        pthread_mutex_lock(&chat.rooms_mu);
-        while (room->messages == seen && !server_stopping())
+        while (room->message == 0 && !server_stopping())
             pthread_cond_wait(server_fix("signal-one") ? &room->own_news : &chat.news,
                               &chat.rooms_mu);
-        delivered[room - chat.rooms] += room->messages - seen;
-        seen = room->messages;
-        pthread_mutex_unlock(&chat.rooms_mu);
+        room->message = 0;
+        room->messages++;
+        pthread_cond_signal(&room->delivered);
     }
+    pthread_mutex_unlock(&chat.rooms_mu);
     return NULL;
 }
 
-static void post(uint64_t number)
+static void post(struct room *room, uint64_t message)
 {
-    struct room *room = &chat.rooms[number];
     pthread_mutex_lock(&chat.rooms_mu);
-    room->messages++;
+    while (room->message != 0 && !server_stopping())
+        pthread_cond_wait(&room->delivered, &chat.rooms_mu);
+    room->message = message;
     if (server_fix("signal-one"))
         pthread_cond_signal(&room->own_news);
     else
@@ -48,14 +50,14 @@ static void post(uint64_t number)
 
 static unsigned handle(struct request *request)
 {
-    char text[15000] = {'t'};
+    char text[6000] = {'t'};
     uint64_t words = checksum(text, sizeof text, request->number);
     if (words % 8 == 0) {
         pthread_mutex_lock(&spam_mu);
         spam++;
         pthread_mutex_unlock(&spam_mu);
     }
-    post(random_below(request, ROOMS));
+    post(&chat.rooms[random_below(request, ROOMS)], words | 1);
     return 1;
 }
 
@@ -63,6 +65,7 @@ static void setup(void)
 {
     for (unsigned i = 0; i < ROOMS; i++) {
         pthread_cond_init(&chat.rooms[i].own_news, NULL);
+        pthread_cond_init(&chat.rooms[i].delivered, NULL);
         server_background(subscribe, &chat.rooms[i]);
     }
 }
@@ -71,8 +74,10 @@ static void stop(void)
 {
     pthread_mutex_lock(&chat.rooms_mu);
     pthread_cond_broadcast(&chat.news);
-    for (unsigned i = 0; i < ROOMS; i++)
+    for (unsigned i = 0; i < ROOMS; i++) {
         pthread_cond_broadcast(&chat.rooms[i].own_news);
+        pthread_cond_broadcast(&chat.rooms[i].delivered);
+    }
     pthread_mutex_unlock(&chat.rooms_mu);
 }
 

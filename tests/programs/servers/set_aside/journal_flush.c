@@ -4,7 +4,7 @@
  * condition variable belongs to another mutex. */
 #include "../server.h"
 
-enum { RECORDS = 700 };
+enum { RECORDS = 400 };
 
 static struct journal {
     pthread_mutex_t journal_mu;

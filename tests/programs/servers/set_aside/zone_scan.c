@@ -27,7 +27,7 @@ static void *export_zone(void *unused)
         pthread_mutex_lock(&peers_mu);
         exported += sum & 1;
         pthread_mutex_unlock(&peers_mu);
-        sleep_us(100);
+        sleep_us(40);
     }
     return unused;
 }
@@ -42,6 +42,7 @@ static void update(uint64_t name, uint32_t address)
 
 static unsigned handle(struct request *request)
 {
+    sleep_us(100); /* the next update arrives */
     char message[300] = {'u'};
     uint64_t sum = checksum(message, sizeof message, request->random);
     update(random_below(request, RECORDS), (uint32_t)sum);
