@@ -10,7 +10,6 @@ from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.conditions import ConditionFacts, conditions_of
 from hasp.profile.diagnosis.causes.facts import Facts, SiteFacts
 from hasp.profile.diagnosis.causes.limits import DISTURBED, MATTERS, MOST, PART, SMALL
-from hasp.profile.model.profile import Operation
 from hasp.profile.model.runtimes import LAUNCHED
 
 # Costs other than waits, which other programs do not change.
@@ -37,7 +36,7 @@ def ranked(facts: Facts) -> tuple[Cause, ...]:
     if faults or costs:
         return (*faults, *costs)
     # Threads wait long, but the CPUs are full: the locks are not ruled out.
-    if facts.waited >= PART and found:
+    if facts.work_waited >= PART and found:
         return tuple(found[:1])
     return (elsewhere.detect(facts),)
 
@@ -85,12 +84,8 @@ def _costs(facts: Facts) -> list[Cause]:
 
 
 def belongs(condition: ConditionFacts, one: SiteFacts) -> bool:
-    """Return true if waits for the condition release and reacquire this mutex.
-
-    The trace does not say so, but each such wait ends with an acquisition of its own.
-    """
-    again = one.of(Operation.RELOCK).acquisitions
-    return again > 0 and MOST * condition.use.acquisitions <= again
+    """Return true if waits for the condition release and reacquire this mutex."""
+    return any(other is one for other in condition.mutexes)
 
 
 def of_conditions(some: Sequence[ConditionFacts]) -> list[Cause]:

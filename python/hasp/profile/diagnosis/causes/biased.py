@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
-from hasp.profile.diagnosis.causes.limits import OPERATION, PART
+from hasp.profile.diagnosis.causes.limits import FEW, OPERATION, PART
 from hasp.profile.diagnosis.causes.words import call, number
 
 # Tolerated owner changes per acquisition: another thread may initialise and shut down.
@@ -17,7 +17,9 @@ def detect(one: SiteFacts) -> Cause | None:
     use = one.use
     if not use.acquisitions or use.contended > RARELY * use.acquisitions:
         return None
-    if use.owner_changes > RARELY * use.acquisitions:
+    if use.contended >= FEW:  # another thread needs it regularly
+        return None
+    if one.owner_changes > RARELY * use.acquisitions:
         return None
     cost = one.facts.share(use.acquisitions * OPERATION)
     if one.facts.workers < 2 and cost < PART:

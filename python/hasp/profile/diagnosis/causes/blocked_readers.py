@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
-from hasp.profile.diagnosis.causes.limits import OPERATION, TINY, TRANSFER
+from hasp.profile.diagnosis.causes.limits import MATTERS, OPERATION, TINY, TRANSFER
 from hasp.profile.diagnosis.causes.tiny_section import MEAN
 from hasp.profile.diagnosis.causes.words import call, number, share, time, within
 from hasp.profile.model.profile import Kind, Operation
@@ -21,10 +21,17 @@ def detect(one: SiteFacts) -> Cause | None:
     counting = reads.acquisitions * (OPERATION + TRANSFER)
     if counting > reads.wait.total_ns and counting > writes.wait.total_ns:
         return _counting(one, counting)
-    if not writes.acquisitions or reads.wait.total_ns < writes.wait.total_ns:
+    if not writes.acquisitions or reads.contended < writes.contended:
         return None
     write_hold = writes.hold.mean_ns or 0.0
-    if write_hold <= MEAN * TINY:  # nothing is left to shorten
+    writing = writes.hold.total_ns
+    if write_hold <= MEAN * TINY or writing < MATTERS * one.facts.busy_ns:
+        return None  # nothing is left to shorten
+    # Writers wait for the same reason, if it is hardly ever held by readers.
+    waited = reads.wait.total_ns
+    if writing >= reads.hold.total_ns:
+        waited += writes.wait.total_ns
+    elif waited < writes.wait.total_ns:
         return None
     # The sections of writers last longer than those of readers.
     named = [holder for holder in one.site.holders if holder.mean_ns]
@@ -39,7 +46,7 @@ def detect(one: SiteFacts) -> Cause | None:
             "Prepare the change before locking, then swap it in",
             "Shorten the writes",
         ),
-        one.facts.share(reads.wait.total_ns),
+        one.facts.share(waited),
         (
             f"{share(reads.contended / reads.acquisitions)} of "
             f"{number(reads.acquisitions)} reads waited for one of "

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hasp.profile.diagnosis.causes.durations import share_of_longest
-from hasp.profile.diagnosis.causes.facts import NONE, Facts
+from hasp.profile.diagnosis.causes.facts import NONE, Facts, SiteFacts
 from hasp.profile.diagnosis.causes.holders import function_of
-from hasp.profile.diagnosis.causes.limits import FEW, WAKE
+from hasp.profile.diagnosis.causes.limits import FEW, MOST, WAKE
+from hasp.profile.diagnosis.causes.queueing import explained
 from hasp.profile.model.profile import Kind, Operation, Site, SiteStats
 
 REGULAR = 0.1  # of the most active thread's operations
@@ -59,12 +60,18 @@ class ConditionFacts:
         A broadcast, or a signal, is for one piece of work: further wake-ups are in
         vain.
         """
-        if not self.wakes:
+        if not self.wakes or self.works:
             return 0.0
         if self.use.futile_wakes is not None:
             return min(self.use.futile_wakes / self.wakes, 1.0)
         useful = self.use.signals + self.use.broadcasts
         return max(0.0, 1 - useful / self.wakes)
+
+    @property
+    def works(self) -> bool:
+        """True if woken threads hold the mutex for longer than waking up takes."""
+        again = [one.of(Operation.RELOCK).hold.quantile(0.5) for one in self.mutexes]
+        return bool(again) and all((held or 0.0) >= WAKE for held in again)
 
     @cached_property
     def slept_through(self) -> float:
@@ -118,10 +125,32 @@ class ConditionFacts:
         computed = self.facts.cpu_ns - self.facts.system_ns
         return max(0.0, 1 - computed / max(self.facts.profile.duration_ns, 1))
 
+    @cached_property
+    def mutexes(self) -> tuple[SiteFacts, ...]:
+        """The mutexes that its waits probably release and acquire again.
+
+        The trace does not contain them, but each such wait ends with an acquisition.
+        """
+        least = MOST * self.use.acquisitions
+        return tuple(
+            one
+            for one in self.facts.sites
+            if one.of(Operation.RELOCK).acquisitions >= max(least, 1)
+        )
+
     @property
     def cost_share(self) -> float:
-        """The cost of all wake-ups, as a share of the program's time."""
-        return self.facts.share(self.wakes * WAKE)
+        """The cost of all wake-ups, as a share of the program's time.
+
+        A woken thread also acquires the mutex, and takes the CPU from its holder. Other
+        threads' waits count if there is a wake-up for each.
+        """
+        waits = 0.0
+        if len(self.mutexes) == 1:
+            mutex = self.mutexes[0]
+            for_each = self.wakes / max(mutex.use.contended, 1)
+            waits = mutex.wait_ns * min(for_each, 1.0) * (1 - explained(mutex))
+        return self.facts.share(self.wakes * WAKE + waits)
 
 
 def conditions_of(facts: Facts) -> tuple[ConditionFacts, ...]:

@@ -18,7 +18,7 @@ def detect(one: SiteFacts) -> Cause | None:
         return None
     handover = use.handover.mean_ns or 0.0
     hold = one.working_ns / max(use.acquisitions, 1)
-    changes = use.owner_changes / max(use.acquisitions, 1)
+    changes = one.owner_changes / max(use.acquisitions, 1)
     often = one.contended >= MOST and changes >= MOST
     inherits = any("priority" in lock.flags for lock in one.site.locks[:1])
     if handover <= hold or not (often or inherits):

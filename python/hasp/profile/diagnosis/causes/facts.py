@@ -74,6 +74,25 @@ class SiteFacts:
         """All threads' holds in ns."""
         return float(self.use.hold.total_ns)
 
+    @cached_property
+    def costly_wait_ns(self) -> float:
+        """The waits in ns without those of threads that mostly sleep by themselves."""
+        idle = self.facts.background
+        waits = {n: self.thread_use(n).wait.total_ns for n in self.site.threads}
+        idle_ns = sum(ns for number, ns in waits.items() if number in idle)
+        return self.wait_ns * (1 - idle_ns / (sum(waits.values()) or 1))
+
+    @cached_property
+    def owner_changes(self) -> int:
+        """How often another thread than the last owner acquired a lock.
+
+        The record extrapolates from some acquisitions. Each change is to or from one of
+        the threads that are not the most frequent user.
+        """
+        counts = [self.thread_use(n).acquisitions for n in self.site.threads]
+        rest = sum(counts) - max(counts, default=0)
+        return min(self.use.owner_changes, 2 * rest)
+
     @property
     def wait_share(self) -> float:
         """Waits as a share of the program's time."""
@@ -127,7 +146,8 @@ class SiteFacts:
         If all CPUs are busy, waiting costs throughput only if the demand on the lock
         exceeds the demand on the CPUs, so that the lock is the bottleneck.
         """
-        return min(self.wait_share, max(self.facts.headroom, self.narrowness))
+        waited = self.facts.share(self.costly_wait_ns)
+        return min(waited, max(self.facts.headroom, self.narrowness))
 
     @property
     def narrowness(self) -> float:
@@ -259,7 +279,8 @@ class Facts:
     @cached_property
     def busy_ns(self) -> float:
         """The part of the run in which a thread ran or waited for a lock."""
-        return max(float(busy(self.profile).ns), 1.0)
+        least = self.cpu_ns / max(self.profile.cpus, 1)
+        return max(float(busy(self.profile).ns), least, 1.0)
 
     @cached_property
     def cpu_ns(self) -> float:
@@ -302,6 +323,22 @@ class Facts:
         return max(waited, float(thread.section_ns))
 
     @cached_property
+    def background(self) -> frozenset[int]:
+        """The numbers of threads that sleep for most of their life by themselves.
+
+        Their waits delay no work. If the CPUs are short, it is not known who sleeps. If
+        all threads sleep so, they are the ones that work.
+        """
+        idle, working = set(), False
+        for thread in self.profile.threads:
+            end = thread.ended_ns or self.profile.duration_ns
+            if self._active(thread) < MOST * (end - thread.began_ns):
+                idle.add(thread.number)
+            else:
+                working = True
+        return frozenset(idle) if working and not self.crowded else frozenset()
+
+    @cached_property
     def active_ns(self) -> float:
         """The time that all threads ran, waited for locks or were in sections."""
         return sum(self._active(thread) for thread in self.profile.threads)
@@ -321,6 +358,11 @@ class Facts:
     def waited(self) -> float:
         """The share of the program's time that threads waited for locks, not gates."""
         return self.share(sum(one.wait_ns for one in self.sites if not one.is_gate))
+
+    @cached_property
+    def work_waited(self) -> float:
+        """The same without the waits of threads in the background."""
+        return self.share(sum(one.costly_wait_ns for one in self.sites if not one.is_gate))
 
     @cached_property
     def running(self) -> float:

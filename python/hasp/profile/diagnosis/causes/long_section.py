@@ -7,6 +7,7 @@ from hasp.profile.diagnosis.causes.allocation import allocating
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import TINY
+from hasp.profile.diagnosis.causes.queueing import explained
 from hasp.profile.diagnosis.causes.states import state_of
 from hasp.profile.diagnosis.causes.words import call, share, time
 
@@ -26,7 +27,7 @@ def detect(one: SiteFacts) -> Cause | None:
             "Move work out of the critical section, or split the lock",
             "Shorten the section",
         ),
-        one.loss * state.running * (1 - min(allocating(one), 1.0)),
+        one.loss * explained(one) * state.running * (1 - min(allocating(one), 1.0)),
         (f"it is held for {share(held)} of the run, {time(one.hold_mean)} on average",),
         one.site.number,
         one.holder,

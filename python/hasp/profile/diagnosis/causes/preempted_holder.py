@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 from hasp.profile.diagnosis.causes.cause import Cause
-from hasp.profile.diagnosis.causes.durations import excess, share_above
+from hasp.profile.diagnosis.causes.durations import share_above
 from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import FEW, MOST, OUTLIER, PART, SLICE
+from hasp.profile.diagnosis.causes.queueing import own_hold, unexplained, utilisation
 from hasp.profile.diagnosis.causes.states import state_of
 from hasp.profile.diagnosis.causes.tiny_section import is_tiny
 from hasp.profile.diagnosis.causes.words import call, share, time
-from hasp.profile.model.profile import Kind, Operation, SiteStats
 
 # Sections, and waits, from this time on are long, compared with a time slice.
 LONG = SLICE / OUTLIER  # ns
+# In a program with more running threads than CPUs, every thread waits for a CPU at
+# times, some while they hold a lock. A smaller share of such waits is no fault.
+USUAL = 0.1
 
 
 def detect(one: SiteFacts) -> Cause | None:
@@ -21,14 +24,16 @@ def detect(one: SiteFacts) -> Cause | None:
     cpus = max(one.facts.profile.cpus, 1)
     if not one.crowded or one.facts.workers <= cpus or one.use.contended < FEW:
         return None
-    if is_tiny(one):  # an atomic instruction is never cut
-        return None
+    if is_tiny(one) and utilisation(one) >= PART:
+        return None  # an atomic instruction is never cut
     state = state_of(one)
     # A section that takes long on a CPU loses it at times, but because it is long.
     short = own_hold(one) <= LONG
     lacking = unexplained(one) * (1 - state.asleep)
     part = max(state.preempted, lacking) if short else lacking
     if part < MOST or share_above(one.use.wait, LONG) < MOST:
+        return None
+    if one.wait_share * part < USUAL:
         return None
     cut = sum(thread.preempted_holds for thread in one.users)
     if state.preempted >= PART:
@@ -57,34 +62,3 @@ def detect(one: SiteFacts) -> Cause | None:
         one.site.number,
         one.holder,
     )
-
-
-def unexplained(one: SiteFacts) -> float:
-    """Return the share of the waits that queueing for the sections does not explain.
-
-    If a lock is first come, first served, a thread waits at most for one section of
-    each other thread.
-    """
-    queue = min(own_hold(one), SLICE) * max(len(one.users) - 1, 1)
-    return excess(one.use.wait, queue)
-
-
-def own_hold(one: SiteFacts) -> float:
-    """Return the time in ns that nearly all sections take, if they keep their CPU.
-
-    Readers of an rwlock wait for its writers, whose sections may be few. Where nearly
-    all long holds were cut by preemption, these are left out.
-    """
-    cut = sum(thread.preempted_holds for thread in one.users)
-    long_holds = sum(thread.long_holds for thread in one.users)
-    left_out = 0.01
-    if cut >= (1 - PART) * long_holds:
-        left_out += long_holds / max(one.use.acquisitions, 1)
-    times = [use.hold.quantile(1 - min(left_out, 0.1)) for use in _modes(one)]
-    return max((time for time in times if time), default=0.0)
-
-
-def _modes(one: SiteFacts) -> list[SiteStats]:
-    if one.site.kind is not Kind.RWLOCK:
-        return [one.use]
-    return [one.of(Operation.READ), one.of(Operation.WRITE)]

@@ -27,7 +27,7 @@ def detect(one: SiteFacts) -> Cause | None:
         or use.acquisitions < one.facts.seconds
     ):
         return None
-    changes = use.owner_changes / use.acquisitions
+    changes = one.owner_changes / use.acquisitions
     if changes > MOST:  # the locks themselves move between threads
         return None
     shared = neighbours(one)

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from hasp.profile.diagnosis.causes.cause import Cause
-from hasp.profile.diagnosis.causes.facts import SiteFacts
+from hasp.profile.diagnosis.causes.facts import NONE, SiteFacts
+from hasp.profile.diagnosis.causes.limits import MOST
 from hasp.profile.diagnosis.causes.words import number, time, within
 from hasp.profile.model.profile import Kind, Operation
 
@@ -23,6 +24,9 @@ def detect(one: SiteFacts) -> Cause | None:
     if not reads.acquisitions or waited < READS_IN_A_ROW * max(read_hold, write_hold):
         return None
     if writes.wait.total_ns < reads.wait.total_ns:
+        return None
+    # While they keep it from a writer, readers hold it nearly all the time.
+    if reads.hold.total_ns < MOST * _longest(one):
         return None
     seen = one.site.readers_writers
     if seen and seen.writers_for_readers < seen.readers_for_writer:
@@ -47,3 +51,10 @@ def detect(one: SiteFacts) -> Cause | None:
         one.site.number,
         writer,
     )
+
+
+def _longest(one: SiteFacts) -> int:
+    """Return the sum of waits in ns of the writer that waited longest."""
+    threads = one.site.threads.values()
+    waits = (stats.get(Operation.WRITE, NONE).wait.total_ns for stats in threads)
+    return max(waits, default=0)

@@ -5,7 +5,14 @@ from __future__ import annotations
 
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
-from hasp.profile.diagnosis.causes.limits import MATTERS, OPERATION, TINY, TRANSFER
+from hasp.profile.diagnosis.causes.limits import (
+    MATTERS,
+    OPERATION,
+    PART,
+    TINY,
+    TRANSFER,
+)
+from hasp.profile.diagnosis.causes.queueing import explained, utilisation
 from hasp.profile.diagnosis.causes.words import call, number, share, time
 from hasp.profile.model.profile import Kind
 
@@ -19,8 +26,8 @@ OFTEN = 1000.0  # acquisitions per second
 def cost_of(one: SiteFacts) -> float:
     """Return what locking costs in ns: operations, cache line transfers and waits."""
     use = one.use
-    operations = use.acquisitions * OPERATION + use.owner_changes * TRANSFER
-    return operations + one.wait_ns
+    operations = use.acquisitions * OPERATION + one.owner_changes * TRANSFER
+    return operations + one.wait_ns * explained(one)
 
 
 def is_tiny(one: SiteFacts) -> bool:
@@ -38,8 +45,10 @@ def detect(one: SiteFacts) -> Cause | None:
         return None
     if len(one.users) < 2 or one.rate < OFTEN:
         return None
-    if one.use.owner_changes + one.use.contended < RARELY * one.use.acquisitions:
+    if one.owner_changes + one.use.contended < RARELY * one.use.acquisitions:
         return None  # its threads hardly contend
+    if utilisation(one) < PART:
+        return None  # so short sections take too little time to make threads wait
     saves = one.facts.share(cost_of(one))
     if saves < MATTERS:
         return None

@@ -25,11 +25,14 @@ def detect(one: SiteFacts) -> Cause | None:
     greedy = max(held, key=lambda number: held[number])
     if not total or held[greedy] < total * max(GREEDY, 1.5 / len(held)):
         return None
+    if held[greedy] < MOST * one.facts.busy_ns:  # others find it free at times
+        return None
     its = one.thread_use(greedy)
     thread = one.facts.threads_by_number.get(greedy)
     if thread and held[greedy] < MOST * thread.cpu_ns:  # it has other work in between
         return None
-    others = [one.thread_use(number) for number in held if number != greedy]
+    idle = one.facts.background
+    others = [one.thread_use(n) for n in held if n != greedy and n not in idle]
     waits = sum(use.contended for use in others)
     waited = sum(use.wait.total_ns for use in others)
     hold = its.hold.quantile(0.5) or its.hold.total_ns / max(its.acquisitions, 1)
