@@ -49,6 +49,7 @@ class Cause:
     holder: str = ""  # the function that acquired the lock, or "" if it is not known
     # True for errors such as deadlocks and misuse, which precede causes that cost time.
     fault: bool = False
+    instead: str = ""  # the id of the remedy, if it is not the usual one
 
     def __post_init__(self) -> None:
         if self.id not in REMEDIES:
@@ -57,4 +58,4 @@ class Cause:
     @property
     def remedy(self) -> str:
         """The id of the remedy."""
-        return REMEDIES[self.id]
+        return self.instead or REMEDIES[self.id]

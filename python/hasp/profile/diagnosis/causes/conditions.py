@@ -10,7 +10,7 @@ from functools import cached_property
 from hasp.profile.diagnosis.causes.durations import share_of_longest
 from hasp.profile.diagnosis.causes.facts import NONE, Facts, SiteFacts
 from hasp.profile.diagnosis.causes.holders import function_of
-from hasp.profile.diagnosis.causes.limits import FEW, MOST, WAKE
+from hasp.profile.diagnosis.causes.limits import CALL, FEW, MOST, WAKE
 from hasp.profile.diagnosis.causes.queueing import explained
 from hasp.profile.model.profile import Kind, Operation, Site, SiteStats
 
@@ -69,9 +69,11 @@ class ConditionFacts:
 
     @property
     def works(self) -> bool:
-        """True if woken threads hold the mutex for longer than waking up takes."""
+        """True if woken threads mostly work under the mutex.
+
+        They hold it for longer than the system call that woke them took."""
         again = [one.of(Operation.RELOCK).hold.quantile(0.5) for one in self.mutexes]
-        return bool(again) and all((held or 0.0) >= WAKE for held in again)
+        return bool(again) and all((held or 0.0) >= CALL for held in again)
 
     @cached_property
     def slept_through(self) -> float:

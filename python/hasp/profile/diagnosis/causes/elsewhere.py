@@ -5,10 +5,14 @@ from __future__ import annotations
 
 from hasp.profile.diagnosis.causes import gate
 from hasp.profile.diagnosis.causes.cause import Cause
+from hasp.profile.diagnosis.causes.conditions import conditions_of
 from hasp.profile.diagnosis.causes.facts import Facts, SiteFacts
 from hasp.profile.diagnosis.causes.limits import FEW_SAMPLES, MATTERS, PART
 from hasp.profile.diagnosis.causes.words import call, share, time
 from hasp.profile.model.runtimes import LAUNCHED, Runtime
+
+# Sleeps of all threads per second that neither locks nor conditions explain.
+RESTLESS = 1000.0
 
 
 def detect(facts: Facts) -> Cause:
@@ -23,13 +27,15 @@ def unseen(facts: Facts) -> Cause | None:
     """
     foreign = facts.profile.foreign
     runtime = _runtime(facts)
-    if runtime and runtime.id in LAUNCHED and _is_idle(facts):
+    launched = runtime is not None and runtime.id in LAUNCHED
+    if runtime and launched and (_is_idle(facts) or _parks(facts, runtime)):
         return _inside(facts, runtime)
     if foreign is None or not foreign.brief:
         return None
     # With a known runtime, few samples suffice, and its sleeping threads count.
     blocked = (foreign.share if runtime else foreign.brief_share) or 0.0
-    few = not runtime and foreign.brief < FEW_SAMPLES / 2
+    enough = 2 if _restless(facts) else FEW_SAMPLES / 2
+    few = not runtime and foreign.brief < enough
     if few or blocked < MATTERS:
         return None
     if runtime:
@@ -56,6 +62,25 @@ def unseen(facts: Facts) -> Cause | None:
 
 def _is_idle(facts: Facts) -> bool:
     return facts.running / max(facts.profile.cpus, 1) < 1 - PART
+
+
+def _parks(facts: Facts, runtime: Runtime) -> bool:
+    """Return true if the virtual machine often puts threads to sleep and wakes them."""
+    conditions = conditions_of(facts)
+    return any(
+        one.waking_share >= PART
+        for one in conditions
+        if (stack := one.site.created or one.site.first)
+        and stack[0].module == runtime.evidence
+    )
+
+
+def _restless(facts: Facts) -> bool:
+    """Return true if threads slept often, but not for locks or conditions."""
+    slept = sum(thread.voluntary for thread in facts.profile.threads)
+    known = sum(one.use.contended for one in facts.sites)
+    known += sum(2 * one.use.acquisitions for one in conditions_of(facts))
+    return slept - known >= RESTLESS * facts.seconds
 
 
 def _inside(facts: Facts, runtime: Runtime) -> Cause:

@@ -362,7 +362,9 @@ class Facts:
     @cached_property
     def work_waited(self) -> float:
         """The same without the waits of threads in the background."""
-        return self.share(sum(one.costly_wait_ns for one in self.sites if not one.is_gate))
+        return self.share(
+            sum(one.costly_wait_ns for one in self.sites if not one.is_gate)
+        )
 
     @cached_property
     def running(self) -> float:

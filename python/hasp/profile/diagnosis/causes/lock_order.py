@@ -37,7 +37,7 @@ def _cause(facts: Facts, event: Event) -> Cause:
             "Take both in one order",
         )
     else:
-        problem = f"it is part of a cycle with {other}, taken{within(here)}"
+        problem = f"it is taken{within(here)} in a cycle with {other}"
         advice = ("Take the locks in one order",)
     return Cause(
         "lock-order",

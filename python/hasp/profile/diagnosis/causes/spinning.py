@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from hasp.locks.native import REFERENCE
-from hasp.profile.diagnosis.causes.cause import Cause
+from hasp.profile.diagnosis.causes.cause import REMEDIES, Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
-from hasp.profile.diagnosis.causes.limits import MATTERS, MOST
+from hasp.profile.diagnosis.causes.limits import MATTERS, MOST, PART
 from hasp.profile.diagnosis.causes.words import call, share, time
 from hasp.profile.model.profile import Kind
+
+# Sleeps of a thread per second.
+OFTEN = 100.0
 
 
 def detect(one: SiteFacts) -> Cause | None:
@@ -23,6 +26,15 @@ def detect(one: SiteFacts) -> Cause | None:
     saves = one.wait_share
     if saves < MATTERS:
         return None
+    advice = ("Use a mutex, whose waiters sleep", "Use a mutex")
+    # Threads that never sleep gain nothing from outnumbering the CPUs.
+    computing = one.facts.running >= (1 - PART) * cpus and not _sleep(one)
+    if computing:
+        advice = (
+            f"Run no more threads than the {cpus} CPUs, or use a mutex",
+            "Run fewer threads, or use a mutex",
+            "Run fewer threads",
+        )
     longest = one.use.wait.quantile(0.99) or 0.0
     return Cause(
         "spinning",
@@ -30,9 +42,16 @@ def detect(one: SiteFacts) -> Cause | None:
         f"{one.facts.workers} threads on {cpus} CPUs spin for it up to "
         f"{time(longest)}; {call(one.holder)} holds it for "
         f"{time(one.hold_mean)}, without a CPU at times",
-        ("Use a mutex, whose waiters sleep", "Use a mutex"),
+        advice,
         saves,
         (f"{share(one.wait_share)} of the threads' time is spent spinning for it",),
         one.site.number,
         one.holder,
+        instead=REMEDIES["preempted-holder"] if computing else "",
     )
+
+
+def _sleep(one: SiteFacts) -> bool:
+    """Return true if the threads that take the lock often sleep, such as in I/O."""
+    sleeps = sum(thread.voluntary for thread in one.users)
+    return sleeps > OFTEN * len(one.users) * one.facts.seconds

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from hasp.profile.diagnosis.causes.cause import Cause
+from hasp.profile.diagnosis.causes.cause import REMEDIES, Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import (
     MATTERS,
@@ -53,6 +53,7 @@ def detect(one: SiteFacts) -> Cause | None:
     if saves < MATTERS:
         return None
     holder = call(one.holder)
+    instead = ""
     advice = (
         "Use an atomic variable, or split the lock",
         "Use an atomic, or split it",
@@ -62,6 +63,7 @@ def detect(one: SiteFacts) -> Cause | None:
             "Use more locks (shards), or an atomic variable",
             "Use more locks (shards)",
         )
+        instead = REMEDIES["uneven-stripes"]
     return Cause(
         "tiny-section",
         one.name,
@@ -75,4 +77,5 @@ def detect(one: SiteFacts) -> Cause | None:
         ),
         one.site.number,
         one.holder,
+        instead=instead,
     )
