@@ -20,9 +20,9 @@ from hasp.profile.model.holding import (
     Holding,
     RunningFunction,
 )
-from hasp.profile.model.naming import without_arguments
+from hasp.profile.model.naming import is_library, without_arguments
 from hasp.profile.model.sites import HASP, Sites, Stacks
-from hasp.profile.symbols.frame import Frame
+from hasp.profile.symbols.frame import Frame, Stack
 from hasp.profile.trace.format import ChunkKind
 from hasp.profile.trace.reader import Trace
 
@@ -34,6 +34,9 @@ ALLOCATOR = re.compile(
     r"|s?brk|madvise|mremap|reallocarray|cfree)(?:\.\w+)*(?:_\w*(?:chunk|heap|maybe)\w*)?$"
     r"|operator (?:new|delete)|std::allocator"
 )
+
+# Functions that an allocating function may end with.
+FILLS = re.compile(r"mem(?:set|cpy|move|pcpy)|bzero")
 
 
 class Sample(NamedTuple):
@@ -113,7 +116,8 @@ class Executed:
             leaf = symbolizer.frames(int(record["address"]) + 1)
             if leaf[0].module.startswith(HASP):
                 continue  # the recorder's own work
-            stack = (*leaf, *self._stacks[int(record["stack"])])
+            callers = self._stacks[int(record["stack"])]
+            stack = (*leaf, *self._jumped_from(leaf[-1], callers), *callers)
             own: list[Frame] = []
             for frame in stack:
                 if own and function_name(frame) in names:
@@ -122,3 +126,14 @@ class Executed:
             else:
                 own = own[: len(leaf) + 1]  # the holder is not among these frames
             yield Sample(tuple(own), int(record["samples"]))
+
+    def _jumped_from(self, leaf: Frame, callers: Stack) -> Stack:
+        """Return the allocator's function that jumped to this one, such as calloc()."""
+        if not callers or not is_library(leaf) or is_library(callers[0]):
+            return ()
+        if not FILLS.search(leaf.function):
+            return ()
+        name = self._stacks.symbolizer.callee(callers[0].address)
+        if name is None or not ALLOCATOR.match(name):
+            return ()
+        return (replace(leaf, function=name, file=None, line=None),)

@@ -48,6 +48,7 @@ def write(trace: Trace, symbolizer: Symbolizer) -> Path:
         if datum
     }
     fields = symbolizer.answered_fields.items()
+    calls = symbolizer.answered_calls.items()
     quoted = symbolizer.sources.quoted.items()
     lines = [[path, line, text] for (path, line), text in quoted if text]
     document = {
@@ -56,6 +57,7 @@ def write(trace: Trace, symbolizer: Symbolizer) -> Path:
         "frames": frames,
         "data": data,
         "fields": {f"{address:x}": field for address, field in fields if field},
+        "calls": {f"{address:x}": name for address, name in calls if name},
         "lines": lines,
     }
     path = path_of(trace.path)
@@ -110,6 +112,9 @@ def _fill(symbolizer: Symbolizer, document: dict[str, Any]) -> None:
                 module, str(symbol), int(inside), module.offset(address)
             )
     fields = {int(key, 16): str(name) for key, name in document["fields"].items()}
+    calls = {  # files of older versions have none
+        int(key, 16): str(name) for key, name in document.get("calls", {}).items()
+    }
     quoted = {
         (str(path), int(line)): [str(each) for each in text]
         for path, line, text in document["lines"]
@@ -117,4 +122,5 @@ def _fill(symbolizer: Symbolizer, document: dict[str, Any]) -> None:
     symbolizer.answered_frames.update(frames)
     symbolizer.answered_data.update(data)
     symbolizer.answered_fields.update(fields)
+    symbolizer.answered_calls.update(calls)
     symbolizer.sources.quoted.update(quoted)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from hasp.base.elf.sections import Elf, Objects, objects_of
 from hasp.profile.symbols.argument import Fields
+from hasp.profile.symbols.callees import Callees
 from hasp.profile.symbols.files import ModuleFiles, files_of
 from hasp.profile.symbols.frame import Frame, Stack
 from hasp.profile.symbols.lines import LineTable, Place, line_table
@@ -38,6 +39,8 @@ class Symbolizer:
         self.answered_frames: dict[int, Stack] = {}
         self.answered_data: dict[int, Datum | None] = {}
         self.answered_fields: dict[int, str | None] = {}
+        self.answered_calls: dict[int, str | None] = {}
+        self._callees: dict[Module, list[Callees]] = {}
         self._fields: dict[Module, list[Fields]] = {}
         self._files: dict[Module, ModuleFiles] = {}
         self._tables: dict[Module, list[LineTable]] = {}
@@ -74,6 +77,22 @@ class Symbolizer:
         if address not in self.answered_fields:
             self.answered_fields[address] = self._field_at(address)
         return self.answered_fields[address]
+
+    def callee(self, address: int) -> str | None:
+        """Return the library function in the call returning there; None if unknown."""
+        if address not in self.answered_calls:
+            self.answered_calls[address] = self._callee_at(address)
+        return self.answered_calls[address]
+
+    def _callee_at(self, address: int) -> str | None:
+        module = self.modules.find(address)
+        if module is None:
+            return None
+        if module not in self._callees:
+            self._callees[module] = [Callees(elf) for elf in self._elves(module)]
+        offset = module.offset(address)
+        answers = (callees.at(offset) for callees in self._callees[module])
+        return next((answer for answer in answers if answer), None)
 
     def _field_at(self, address: int) -> str | None:
         module = self.modules.find(address)
