@@ -348,6 +348,13 @@ class Profile:
         return sum(counts) / len(counts) if counts else None
 
     @property
+    def program(self) -> str:
+        """The program's name as it was called, which may be a link to another one."""
+        words = self.command
+        called = words[0] if words and words[0] else self.executable
+        return PurePosixPath(called).name
+
+    @property
     def subject(self) -> Subject:
         """The subject of proofs: the program, its threads, and the machine's size."""
         name = PurePosixPath(self.executable).name

@@ -43,6 +43,8 @@ class Known:
     sections: tuple[str, ...] = ()  # of the executable
     symbols: tuple[bytes, ...] = ()  # parts of the executable's string tables
     comment: bytes = b""  # part of the executable's .comment
+    # Parts of the string tables of an executable that uses the library's locks itself.
+    used: tuple[bytes, ...] = ()
 
 
 OFF_CPU = "`perf trace -s` or bpftrace's offcputime"
@@ -79,6 +81,12 @@ KNOWN = (
         *("openmp", "OpenMP", "critical sections, locks and barriers"),
         OFF_CPU,
         ("libgomp.so", "libomp.so", "libiomp5.so"),
+        used=(
+            b"\0GOMP_critical",
+            b"\0GOMP_barrier",
+            b"\0__kmpc_critical",
+            b"\0omp_set_",
+        ),
     ),
     Known(*("tbb", "oneTBB", "its own mutexes and queues"), OFF_CPU, ("libtbb.so",)),
     Known(
@@ -121,11 +129,18 @@ def runtimes_of(modules: Iterable[Module], executable: str) -> tuple[Runtime, ..
     return tuple(
         Runtime(
             *(known.id, known.name, evidence, known.unseen, known.tool),
-            is_programs=known.id in LAUNCHED or evidence not in names,
+            is_programs=known.id in LAUNCHED
+            or evidence not in names
+            or _is_used(known, contents),
         )
         for known, evidence in found
         if evidence
     )
+
+
+def _is_used(known: Known, contents: Contents | None) -> bool:
+    names = contents.names if contents else b""
+    return any(symbol in names for symbol in known.used)
 
 
 def _evidence(known: Known, names: list[str], contents: Contents | None) -> str | None:

@@ -44,7 +44,7 @@ def firefox(profile: Profile) -> dict[str, Any]:
     for number, thread in enumerate(threads):
         thread |= {
             "processType": "default",
-            "processName": profile.executable.rpartition("/")[2] or "program",
+            "processName": profile.program or "program",
             "processStartupTime": 0,
             "processShutdownTime": None,
             "registerTime": 0,

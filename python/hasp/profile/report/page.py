@@ -8,7 +8,6 @@ thousand sites.
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 from typing import Any
 
 from hasp.base import pages as page
@@ -92,9 +91,7 @@ def render(profile: Profile) -> str:
 
 def _short(profile: Profile) -> str:
     """Shorten the command for a heading; the program's folder is removed."""
-    words = [Path(profile.executable).name, *profile.command[1:]]
-    if profile.command:
-        words[0] = Path(profile.command[0]).name
+    words = [profile.program, *profile.command[1:]]
     text = shlex.join(words).encode(errors="replace").decode()
     return text if len(text) <= TITLE else f"{text[: TITLE - 3]}..."
 

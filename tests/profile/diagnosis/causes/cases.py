@@ -307,8 +307,9 @@ def some() -> Profile:
 
 def _alone(changes: int) -> Profile:
     made = site(use(80_000_000, 0, 0, 20, owner_changes=changes))
-    only = {2: {Operation.LOCK: made.stats[Operation.LOCK]}}
-    return program(replace(made, threads=only))
+    parts = {2: made.stats[Operation.LOCK], 3: use(changes // 2, 0, 0, 20)}
+    threads = {number: {Operation.LOCK: part} for number, part in parts.items()}
+    return program(replace(made, threads=threads))
 
 
 def alone() -> Profile:

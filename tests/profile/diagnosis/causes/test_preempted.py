@@ -30,7 +30,7 @@ def site_of(profile: Profile) -> SiteFacts:
 
 
 def test_a_few_long_waits_among_many_short_ones_count_by_their_time() -> None:
-    long, short = 300, 3000
+    long, short = 900, 9000
     lasted = distribution(
         [8 * MS] * long + [20 * US] * short,
         long + short,

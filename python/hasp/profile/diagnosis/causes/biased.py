@@ -6,6 +6,7 @@ from __future__ import annotations
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import FEW, OPERATION, PART
+from hasp.profile.diagnosis.causes.shared_line import in_line
 from hasp.profile.diagnosis.causes.words import call, number
 
 # Tolerated owner changes per acquisition: another thread may initialise and shut down.
@@ -31,7 +32,10 @@ def detect(one: SiteFacts) -> Cause | None:
         "and no other thread ever wants it",
         ("Drop the lock, or lock once for many operations", "Drop the lock"),
         cost,
-        (f"{number(use.acquisitions)} acquisitions, {use.contended} had to wait",),
+        (
+            f"{number(use.acquisitions)} acquisitions, {use.contended} had to wait",
+            *in_line(one),
+        ),
         one.site.number,
         one.holder,
     )

@@ -3,16 +3,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hasp.profile.diagnosis.causes import gate
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.conditions import conditions_of
 from hasp.profile.diagnosis.causes.facts import Facts, SiteFacts
 from hasp.profile.diagnosis.causes.limits import FEW_SAMPLES, MATTERS, PART
+from hasp.profile.diagnosis.causes.shared_line import in_line
 from hasp.profile.diagnosis.causes.words import call, share, time
 from hasp.profile.model.runtimes import LAUNCHED, Runtime
 
 # Sleeps of all threads per second that neither locks nor conditions explain.
 RESTLESS = 1000.0
+# Runtimes whose waiters spin before they sleep.
+SPINNING = frozenset({"openmp"})
 
 
 def detect(facts: Facts) -> Cause:
@@ -31,7 +36,7 @@ def unseen(facts: Facts) -> Cause | None:
     if runtime and launched and (_is_idle(facts) or _parks(facts, runtime)):
         return _inside(facts, runtime)
     if foreign is None or not foreign.brief:
-        return None
+        return _spun_for(facts, runtime) if runtime else None
     # With a known runtime, few samples suffice, and its sleeping threads count.
     blocked = (foreign.share if runtime else foreign.brief_share) or 0.0
     enough = 2 if _restless(facts) else FEW_SAMPLES / 2
@@ -83,6 +88,30 @@ def _restless(facts: Facts) -> bool:
     return slept - known >= RESTLESS * facts.seconds
 
 
+def _spun_for(facts: Facts, runtime: Runtime) -> Cause | None:
+    """Return the cause of a program that uses OpenMP's locks on all its CPUs.
+
+    Their waiters spin for a while, which looks like work.
+    """
+    if runtime.id not in SPINNING or not runtime.is_programs or facts.workers < 2:
+        return None
+    if _is_idle(facts):
+        return None
+    return Cause(
+        "unseen-locks",
+        "",
+        f"the CPUs are busy, perhaps with waiters that spin for {runtime.unseen} of "
+        f"{runtime.name}, which Hasp does not see",
+        ("Look with perf",),
+        0.0,
+        (
+            f"waits for the locks that Hasp sees take {share(facts.waited)} of the "
+            "threads' time",
+            *_blind(facts),
+        ),
+    )
+
+
 def _inside(facts: Facts, runtime: Runtime) -> Cause:
     """Return the cause of a program that a virtual machine runs.
 
@@ -90,11 +119,13 @@ def _inside(facts: Facts, runtime: Runtime) -> Cause:
     waiting and idle ones.
     """
     cpus = max(facts.profile.cpus, 1)
+    doing = f"the threads use {facts.running:.1f} of {cpus} CPUs, and may wait"
+    if not _is_idle(facts):
+        doing = "the threads often sleep and are woken, perhaps"
     return Cause(
         "unseen-locks",
         "",
-        f"the threads use {facts.running:.1f} of {cpus} CPUs, and may wait for "
-        f"{runtime.unseen} of {runtime.name}, which Hasp does not see",
+        f"{doing} for {runtime.unseen} of {runtime.name}, which Hasp does not see",
         (f"Look with {runtime.tool}", "Look with perf"),
         1 - facts.running / cpus,
         _blind(facts),
@@ -132,9 +163,16 @@ def not_locks(facts: Facts) -> Cause:
             f"the threads used {facts.running:.1f} of {cpus} CPUs while they were busy"
             f"{most}",
             *(_gate(one) for one in gates[:1]),
+            *_hottest_line(locks),
             *_blind(facts),
         ),
     )
+
+
+def _hottest_line(locks: Sequence[SiteFacts]) -> tuple[str, ...]:
+    hottest = max(locks, key=lambda one: one.rate, default=None)
+    lines = in_line(hottest) if hottest else ()
+    return tuple(f"{hottest.name} is {line}" for line in lines if hottest)
 
 
 def _runtime(facts: Facts) -> Runtime | None:

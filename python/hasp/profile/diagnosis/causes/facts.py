@@ -75,9 +75,16 @@ class SiteFacts:
         return float(self.use.hold.total_ns)
 
     @cached_property
+    def background(self) -> frozenset[int]:
+        """The users in the background; none if they are the majority."""
+        users = frozenset(self.site.threads)
+        idle = users & self.facts.background
+        return idle if 2 * len(idle) <= len(users) else frozenset()
+
+    @cached_property
     def costly_wait_ns(self) -> float:
-        """The waits in ns without those of threads that mostly sleep by themselves."""
-        idle = self.facts.background
+        """The waits in ns without those of threads in the background."""
+        idle = self.background
         waits = {n: self.thread_use(n).wait.total_ns for n in self.site.threads}
         idle_ns = sum(ns for number, ns in waits.items() if number in idle)
         return self.wait_ns * (1 - idle_ns / (sum(waits.values()) or 1))

@@ -63,7 +63,7 @@ def _explained_of_rwlock(one: SiteFacts) -> float:
 
 def _waits_of_readers(one: SiteFacts) -> float:
     """Return the readers' waits in ns, without those of threads in the background."""
-    working = set(one.site.threads) - one.facts.background
+    working = set(one.site.threads) - one.background
     of_threads = (one.site.threads[number] for number in working)
     return float(sum(of.get(Operation.READ, NONE).wait.total_ns for of in of_threads))
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
-from hasp.profile.diagnosis.causes.limits import LINE, MOST, OPERATION, TRANSFER
+from hasp.profile.diagnosis.causes.limits import (
+    LINE,
+    MATTERS,
+    MOST,
+    OPERATION,
+    TRANSFER,
+)
 from hasp.profile.diagnosis.causes.words import call, number, share
 
 
@@ -16,6 +22,20 @@ def neighbours(one: SiteFacts) -> float:
         both = min(line.acquisitions, line.neighbour_acquisitions)
         busy[line.lock] = max(both, busy.get(line.lock, 0))
     return min(sum(busy.values()) / max(one.use.acquisitions, 1), 1.0)
+
+
+def in_line(one: SiteFacts) -> tuple[str, ...]:
+    """Return the tool that shows whether threads use data next to a hot lock.
+
+    The record has the locks' addresses only. Each acquisition takes the line away from
+    threads that read other data in it.
+    """
+    if one.facts.workers < 2 or one.rate * TRANSFER < MATTERS * 1e9:
+        return ()
+    return (
+        f"locked {number(one.rate)} times per second: if others use data in its cache "
+        "line, `perf c2c` shows their loads (HITM)",
+    )
 
 
 def detect(one: SiteFacts) -> Cause | None:

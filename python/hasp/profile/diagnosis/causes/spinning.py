@@ -26,7 +26,7 @@ def detect(one: SiteFacts) -> Cause | None:
     saves = one.wait_share
     if saves < MATTERS:
         return None
-    advice = ("Use a mutex, whose waiters sleep", "Use a mutex")
+    advice: tuple[str, ...] = ("Use a mutex, whose waiters sleep", "Use a mutex")
     # Threads that never sleep gain nothing from outnumbering the CPUs.
     computing = one.facts.running >= (1 - PART) * cpus and not _sleep(one)
     if computing:

@@ -8,7 +8,6 @@ from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import (
     MATTERS,
     OPERATION,
-    PART,
     TINY,
     TRANSFER,
 )
@@ -20,6 +19,7 @@ from hasp.profile.model.profile import Kind
 # the mean of otherwise tiny sections only slightly.
 MEAN = 2.0
 RARELY = 0.001  # of the acquisitions
+LEAST_USED = 0.1  # of the run, for the hottest lock
 OFTEN = 1000.0  # acquisitions per second
 
 
@@ -47,7 +47,7 @@ def detect(one: SiteFacts) -> Cause | None:
         return None
     if one.owner_changes + one.use.contended < RARELY * one.use.acquisitions:
         return None  # its threads hardly contend
-    if utilisation(one) < PART:
+    if utilisation(one) < LEAST_USED:
         return None  # so short sections take too little time to make threads wait
     saves = one.facts.share(cost_of(one))
     if saves < MATTERS:

@@ -31,7 +31,7 @@ def detect(one: SiteFacts) -> Cause | None:
     thread = one.facts.threads_by_number.get(greedy)
     if thread and held[greedy] < MOST * thread.cpu_ns:  # it has other work in between
         return None
-    idle = one.facts.background
+    idle = one.background
     others = [one.thread_use(n) for n in held if n != greedy and n not in idle]
     waits = sum(use.contended for use in others)
     waited = sum(use.wait.total_ns for use in others)
