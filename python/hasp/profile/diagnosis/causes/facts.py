@@ -23,6 +23,7 @@ from hasp.profile.diagnosis.causes.limits import (
     PART,
     SLICE,
 )
+from hasp.profile.diagnosis.causes.sleepers import changes_at_most, sleepers
 from hasp.profile.diagnosis.cpu_time import cpu_time, granted_share
 from hasp.profile.diagnosis.gain import busy
 from hasp.profile.model.distribution import NOTHING
@@ -77,28 +78,22 @@ class SiteFacts:
     @cached_property
     def background(self) -> frozenset[int]:
         """The users in the background; none if they are the majority."""
-        users = frozenset(self.site.threads)
-        idle = users & self.facts.background
-        return idle if 2 * len(idle) <= len(users) else frozenset()
+        idle = self.facts.background & self.site.threads.keys()
+        few = 2 * len(idle) <= len(self.site.threads)
+        return frozenset(idle) if few else frozenset()
 
     @cached_property
     def costly_wait_ns(self) -> float:
         """The waits in ns without those of threads in the background."""
-        idle = self.background
         waits = {n: self.thread_use(n).wait.total_ns for n in self.site.threads}
-        idle_ns = sum(ns for number, ns in waits.items() if number in idle)
+        idle_ns = sum(waits[number] for number in self.background)
         return self.wait_ns * (1 - idle_ns / (sum(waits.values()) or 1))
 
     @cached_property
     def owner_changes(self) -> int:
-        """How often another thread than the last owner acquired a lock.
-
-        The record extrapolates from some acquisitions. Each change is to or from one of
-        the threads that are not the most frequent user.
-        """
+        """Acquisitions after another thread; the record extrapolates their number."""
         counts = [self.thread_use(n).acquisitions for n in self.site.threads]
-        rest = sum(counts) - max(counts, default=0)
-        return min(self.use.owner_changes, 2 * rest)
+        return min(self.use.owner_changes, changes_at_most(counts))
 
     @property
     def wait_share(self) -> float:
@@ -153,8 +148,8 @@ class SiteFacts:
         If all CPUs are busy, waiting costs throughput only if the demand on the lock
         exceeds the demand on the CPUs, so that the lock is the bottleneck.
         """
-        waited = self.facts.share(self.costly_wait_ns)
-        return min(waited, max(self.facts.headroom, self.narrowness))
+        limited = max(self.facts.headroom, self.narrowness)
+        return min(self.facts.share(self.costly_wait_ns), limited)
 
     @property
     def narrowness(self) -> float:
@@ -170,20 +165,6 @@ class SiteFacts:
     def wait_mean(self) -> float:
         """The mean wait of a contended acquisition in ns."""
         return self.use.wait.mean_ns or 0.0
-
-    @cached_property
-    def usual_hold(self) -> float:
-        """The mean hold in ns that an arriving waiter meets, weighted by duration.
-
-        A waiter is more likely to arrive in a long hold than in a short one.
-        """
-        hold = self.use.hold
-        if not hold.timed or not hold.counts:
-            return self.hold_mean
-        buckets = list(middles(hold))
-        total = sum(count * middle for count, middle in buckets)
-        squares = sum(count * middle * middle for count, middle in buckets)
-        return squares / total if total else self.hold_mean
 
     @property
     def contended(self) -> float:
@@ -287,7 +268,7 @@ class Facts:
     def busy_ns(self) -> float:
         """The part of the run in which a thread ran or waited for a lock."""
         least = self.cpu_ns / max(self.profile.cpus, 1)
-        return max(float(busy(self.profile).ns), least, 1.0)
+        return max(busy(self.profile).ns, least, 1.0)
 
     @cached_property
     def cpu_ns(self) -> float:
@@ -331,19 +312,9 @@ class Facts:
 
     @cached_property
     def background(self) -> frozenset[int]:
-        """The numbers of threads that sleep for most of their life by themselves.
-
-        Their waits delay no work. If the CPUs are short, it is not known who sleeps. If
-        all threads sleep so, they are the ones that work.
-        """
-        idle, working = set(), False
-        for thread in self.profile.threads:
-            end = thread.ended_ns or self.profile.duration_ns
-            if self._active(thread) < MOST * (end - thread.began_ns):
-                idle.add(thread.number)
-            else:
-                working = True
-        return frozenset(idle) if working and not self.crowded else frozenset()
+        """The threads that mostly sleep by themselves; none if the CPUs are short."""
+        active = {one.number: self._active(one) for one in self.profile.threads}
+        return frozenset() if self.crowded else sleepers(self.profile, active)
 
     @cached_property
     def active_ns(self) -> float:
