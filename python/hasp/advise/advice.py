@@ -199,7 +199,8 @@ def _forecast(answer: Answer, options: Options) -> Forecast | None:
     rules = load()
     locks = candidates(answer.verdict, rules, options.candidates)
     levels = [name for rule in rules.rules if rule.level for name in rule.order[:1]]
-    return forecast(answer.profile, site, named, [*locks, *levels])
+    mutexes = [name for name in locks if ":" not in name]  # only these are simulated
+    return forecast(answer.profile, site, named, [*mutexes, *levels])
 
 
 def _write_plan(answer: Answer, name: str) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from hasp.locks import native
+from hasp.locks.kinds import SPINLOCK
 from hasp.locks.site_plan.model import SitePlan, is_plan
 from hasp.profile.diagnosis.verdict import Verdict
 from hasp.profile.model.plan_entry import entry_of
@@ -22,6 +23,12 @@ def plan_of(verdict: Verdict, profile: Profile) -> SitePlan:
         for advised in verdict.sites
         if advised.recommendation
         for origin in sites[advised.site].origins
+    ]
+    entries += [
+        entry_of(other.name, other.algorithm, origin, other.kind)
+        for other in verdict.other_kinds
+        if other.kind != SPINLOCK.name  # a plan cannot name one
+        for origin in sites[other.site].origins
     ]
     ran_under = profile.lock
     if not ran_under or is_plan(ran_under) or native.lock(ran_under).is_reference:

@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from hasp.base.output import console, table
-from hasp.profile.diagnosis.judge import REPLACEABLE
+from hasp.locks.kinds import kind_of
 from hasp.profile.diagnosis.rules import Condition, Rule, Rules
 from hasp.profile.diagnosis.unmeasured import unmeasured_lines
 from hasp.profile.diagnosis.verdict import SiteVerdict, Verdict
@@ -28,6 +28,7 @@ MOST_SITES = 5
 # In the text without --why:
 MOST_ALTERNATIVES = 2
 MOST_OTHERS = 4
+MOST_KINDS = 2
 RULES_SCHEMA = "hasp.rules/1"
 
 
@@ -58,8 +59,12 @@ def short(verdict: Verdict, profile: Profile) -> list[str]:
     lines = []
     if site is not None:
         lines += _lock_lines(site, profile)
-        if site.kind not in REPLACEABLE:
-            lines.append(f"but: Hasp replaces mutexes only, not this {site.kind}")
+    for other in verdict.other_kinds[:MOST_KINDS]:
+        noun = kind_of(other.kind).noun
+        lines.append(
+            f"the {noun} {other.name}: hasp run {other.option} -- COMMAND "
+            f"({other.because})"
+        )
     lines += [f"but: {caution}" for caution in verdict.cautions[:1]]
     others = [one.name for one in verdict.sites if one is not site][:MOST_OTHERS]
     if others:

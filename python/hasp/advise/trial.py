@@ -31,6 +31,7 @@ def candidates(
     under is tried as well if it is not the reference.
     """
     found = [site.recommendation for site in verdict.advised if site.recommendation]
+    found[1:1] = [other.label for other in verdict.other_kinds[:1]]
     found += [name for site in verdict.advised for name in site.alternatives]
     present = verdict.features.lock or native.REFERENCE
     suitable = {lock.name for lock in fitting(verdict.fired, rules, native.locks())}

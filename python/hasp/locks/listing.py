@@ -207,6 +207,8 @@ def remarks(kind: Kind, chosen: list[LockInfo]) -> list[str]:
     """Return sentences about the columns and about weaknesses of these locks."""
     said = []
     default = [lock.name for lock in chosen if lock.default]
+    if len(chosen) == len(native.locks(kind)):
+        default = [native.default_lock(kind).name]  # may be a wrapped one
     if default:
         said.append(
             f"* the default lock of `hasp run`: {default[0]}."

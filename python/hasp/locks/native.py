@@ -210,7 +210,8 @@ def wrapper_of(plain: LockInfo) -> LockInfo:
 
 def default_lock(kind: Kind = MUTEX) -> LockInfo:
     """Return the algorithm that `hasp run` uses by default for a kind."""
-    return next(candidate for candidate in locks(kind) if candidate.default)
+    default = next((lock for lock in locks(kind) if lock.default), None)
+    return default or next(lock for lock in composed_locks(kind) if lock.default)
 
 
 def unknown_lock(

@@ -23,7 +23,7 @@ from hasp.profile.model.profile import Profile, WaiterSample
 MS = 1_000_000
 # Measures that no rule uses.
 SITE_FACTS = {"site", "name", "kind"}
-PROGRAM_FACTS = {"nodes", "sites", "lock", "threads"}
+PROGRAM_FACTS = {"nodes", "sites", "lock", "other_locks", "barriers", "threads"}
 
 
 def fields_of(kind: type[Features] | type[SiteFeatures]) -> set[str]:

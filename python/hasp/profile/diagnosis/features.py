@@ -10,7 +10,8 @@ counts fully.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 class _Measured:
@@ -76,13 +77,25 @@ class SiteFeatures(_Measured):
 
 
 @dataclass(frozen=True)
+class BarrierWaits:
+    """The waits at the barriers of one site."""
+
+    site: int
+    name: str
+    wait_share: float  # of the threads' time
+    wait_p50_ns: float
+
+
+@dataclass(frozen=True)
 class Features(_Measured):
     """The measures of the program and of its sites."""
 
     cpus: int
     nodes: int
     sites: tuple[SiteFeatures, ...]
-    lock: str = ""  # the lock algorithm of the run
+    lock: str = ""  # the algorithm of mutexes in the run
+    other_locks: Mapping[str, str] = field(default_factory=dict)  # by kind
+    barriers: tuple[BarrierWaits, ...] = ()
     threads: int = 0
     section_share: float | None = None
     active_share: float | None = None

@@ -10,6 +10,7 @@ from hasp.locks.native import LockInfo
 from hasp.profile.diagnosis.choose import Choice, choose, satisfies
 from hasp.profile.diagnosis.evaluate import Evaluation, Fired, evaluate
 from hasp.profile.diagnosis.features import Features, SiteFeatures
+from hasp.profile.diagnosis.other_kinds import other_kinds
 from hasp.profile.diagnosis.proven import NOTHING, Proven
 from hasp.profile.diagnosis.rules import Advice, Rule, Rules
 from hasp.profile.diagnosis.verdict import SiteVerdict, Verdict
@@ -28,7 +29,7 @@ ALTERNATIVES = 4  # algorithms named beside the recommended one
 SAID = 2  # bottlenecks in a sentence; the evidence has all
 EXAMPLES = 4  # algorithms named for a property to avoid
 OTHER_LEVEL = {"high": "extreme", "extreme": "high"}
-REPLACEABLE = ("mutex",)  # kinds of locks whose algorithm Hasp can replace
+REPLACEABLE = ("mutex",)  # the rules rank its algorithms; others: other_kinds.py
 
 
 def judge(
@@ -66,6 +67,7 @@ def judge(
         sites=tuple(sites),
         features=features,
         objective=objective,
+        other_kinds=other_kinds(features),
     )
 
 
@@ -126,8 +128,6 @@ def _site(
     answerable = site.kind in REPLACEABLE and bool(asked or _ranked(fired))
     names = [lock.name for lock in choice.locks] if answerable else []
     cautions = [rule.caution for rule in loud]
-    if bottlenecks and site.kind not in REPLACEABLE:
-        cautions.append(f"Hasp replaces mutexes only, not this {site.kind}")
     by_rules = names[0] if names else None
     names = proven.ranked(names)
     recommended = names[0] if names else None

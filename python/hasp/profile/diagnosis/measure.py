@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy
 
 from hasp.profile.diagnosis.cpu_time import cpu_time, granted_share
-from hasp.profile.diagnosis.features import Features, SiteFeatures
+from hasp.profile.diagnosis.features import BarrierWaits, Features, SiteFeatures
 from hasp.profile.diagnosis.gain import busy, gain
 from hasp.profile.diagnosis.greed import greed_at
 from hasp.profile.diagnosis.rules import Rules
@@ -52,6 +52,8 @@ def features(profile: Profile, rules: Rules, fewer: Profile | None = None) -> Fe
         nodes=max(1, profile.nodes),
         sites=tuple(_site(site, profile, rules, whole) for site in locks if site.total),
         lock=profile.lock,
+        other_locks={kind.value: name for kind, name in profile.other_locks.items()},
+        barriers=tuple(_barriers(profile, total_ns)),
         threads=max((moment.threads for moment in profile.process_samples), default=0),
         section_share=profile.section_share,
         active_share=_ratio(
@@ -247,6 +249,15 @@ def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatu
         lock_cpu_share=bounds.cpu_share if bounds else None,
         free_share=bounds.free_share if bounds else None,
     )
+
+
+def _barriers(profile: Profile, total_ns: float) -> Iterator[BarrierWaits]:
+    for site in profile.sites:
+        use = site.stats.get(Operation.BARRIER)
+        median = use.wait.quantile(0.5) if use else None
+        if use and median is not None:
+            share = _ratio(use.wait.total_ns, total_ns) or 0.0
+            yield BarrierWaits(site.number, site.name, share, median)
 
 
 def _hottest(site: Site) -> Lock | None:

@@ -36,6 +36,27 @@ class SiteVerdict:
 
 
 @dataclass(frozen=True)
+class KindAdvice:
+    """Another algorithm for a site of reader-writer locks, spin locks or barriers."""
+
+    site: int
+    name: str
+    kind: str
+    algorithm: str
+    because: str
+
+    @property
+    def option(self) -> str:
+        """The option of `hasp run`."""
+        return f"--{self.kind} {self.algorithm}"
+
+    @property
+    def label(self) -> str:
+        """The algorithm's label in comparisons."""
+        return f"{self.kind}:{self.algorithm}"
+
+
+@dataclass(frozen=True)
 class Verdict:
     """The verdict on a program and its sites."""
 
@@ -50,6 +71,7 @@ class Verdict:
     sites: tuple[SiteVerdict, ...]  # sites with findings, the worst first
     features: Features
     objective: str
+    other_kinds: tuple[KindAdvice, ...] = ()  # the costliest site first
 
     def of(self, site: int) -> SiteVerdict | None:
         """Return the verdict on one site; None if there is none."""
@@ -87,6 +109,7 @@ class Verdict:
                 {**asdict(item), "features": _known(item.features)}
                 for item in self.sites
             ],
+            "other_kinds": [asdict(item) for item in self.other_kinds],
             "rules": [
                 {
                     "id": item.rule.id,

@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
+from hasp.locks.kinds import MUTEX
 from hasp.locks.site_plan.model import Entry, Module
 from hasp.profile.model.profile import Origin, Spot
 
 
-def entry_of(site: str, lock: str, origin: Origin) -> Entry:
-    """The entry for the mutexes of an origin; a global one is found by its address."""
+def entry_of(site: str, lock: str, origin: Origin, kind: str = MUTEX.name) -> Entry:
+    """The entry for the objects of an origin; a global one is found by its address."""
     if origin.address:
         spot = origin.address
-        return Entry.of_global(site, lock, _module(spot), spot.offset)
+        return Entry.of_global(site, lock, _module(spot), spot.offset, kind)
     frames = [(_module(spot), spot.offset) for spot in origin.frames]
-    return Entry.created_at(site, lock, frames)
+    return Entry.created_at(site, lock, frames, kind)
 
 
 def _module(spot: Spot) -> Module:

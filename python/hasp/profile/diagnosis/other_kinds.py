@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""Advice on the algorithms of reader-writer locks, spin locks and barriers.
+
+The rules of rules.toml rank mutex algorithms. The choice for other kinds is small and
+follows from a few shares, so it stands here. Each piece of advice names the measure
+that it follows from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hasp.base.errors import HaspError
+from hasp.locks import native
+from hasp.locks.kinds import BARRIER, RWLOCK, SPINLOCK, Kind
+from hasp.locks.native import REFERENCE
+from hasp.profile.diagnosis.features import BarrierWaits, Features, SiteFeatures
+from hasp.profile.diagnosis.verdict import KindAdvice
+from hasp.profile.diagnosis.words import percent, quantity
+
+MATTERS = 0.05  # share of the threads' time, or of their CPU time
+MOSTLY_READ = 0.9  # from here on, readers that write no shared line pay for revocations
+ASLEEP = 50_000.0  # ns: what going to sleep and being woken costs at most
+# The first that exists is advised; then the default of the kind.
+FOR_READERS = ("bravo+rw-futex", "passive")
+FOR_WRITERS = ("rw-futex",)
+FOR_CROWDS = ("spin-then-park",)
+
+
+def other_kinds(features: Features) -> tuple[KindAdvice, ...]:
+    """Return the advice for sites of other kinds than mutexes, the costliest first."""
+    return tuple(
+        advice
+        for _, advice in sorted(_found(features), key=lambda pair: -pair[0])
+        if advice.algorithm != features.other_locks.get(advice.kind, REFERENCE)
+    )
+
+
+def _found(features: Features) -> Iterator[tuple[float, KindAdvice]]:
+    for site in features.sites:
+        cost = max(site.wait_share or 0.0, site.operation_share or 0.0)
+        if cost < MATTERS or features.threads == 1:
+            continue
+        if site.kind == RWLOCK.name and site.read_share is not None:
+            yield cost, _rwlock(site, site.read_share)
+        if site.kind == SPINLOCK.name and features.threads > features.cpus:
+            yield cost, _spinlock(site, features)
+    for barrier in features.barriers:
+        short = (
+            native.locks(BARRIER)
+            and barrier.wait_p50_ns < ASLEEP
+            and features.threads <= features.cpus
+        )
+        if short and barrier.wait_share >= MATTERS:
+            yield barrier.wait_share, _barrier(barrier)
+
+
+def _rwlock(site: SiteFeatures, reads: float) -> KindAdvice:
+    much = "nearly all" if 0.995 <= reads < 1.0 else percent(reads)
+    share = f"{much} of its acquisitions read"
+    if reads >= MOSTLY_READ:
+        because = f"{share}; a read that writes no shared line does not delay others"
+        return _advice(RWLOCK, site, FOR_READERS, because)
+    because = f"only {share}; its waiters spin before they sleep, and writers get turns"
+    return _advice(RWLOCK, site, FOR_WRITERS, because)
+
+
+def _spinlock(site: SiteFeatures, features: Features) -> KindAdvice:
+    because = (
+        f"{features.threads} threads on {features.cpus} CPUs: a spinning waiter keeps "
+        "the CPU that the holder needs"
+    )
+    return _advice(SPINLOCK, site, FOR_CROWDS, because)
+
+
+def _barrier(site: BarrierWaits) -> KindAdvice:
+    wait = quantity(site.wait_p50_ns, "ns")
+    because = f"half of the waits are shorter than {wait}: sleeping costs more"
+    return _advice(BARRIER, site, (), because)
+
+
+def _advice(
+    kind: Kind,
+    site: SiteFeatures | BarrierWaits,
+    names: tuple[str, ...],
+    because: str,
+) -> KindAdvice:
+    algorithm = native.default_lock(kind).name
+    for name in names:
+        try:
+            algorithm = native.lock(name, kind).name
+        except HaspError:
+            continue
+        break
+    return KindAdvice(site.site, site.name, kind.name, algorithm, because)
