@@ -18,7 +18,8 @@ def main() -> int:
     try:
         # Imported here so that Ctrl-C and a lack of memory are handled meanwhile.
         from hasp.cli import main as command_line
-    except (MemoryError, ImportError) as problem:
+    # CPython's own classes turn some failed allocations into SystemError.
+    except (MemoryError, SystemError, ImportError) as problem:
         if isinstance(problem, ImportError) and "failed to map" not in str(problem):
             raise
         print("hasp: not enough memory: see `ulimit -v`", file=sys.stderr)

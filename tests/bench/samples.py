@@ -11,6 +11,7 @@ from hasp.locks.native import LockInfo
 
 def make_case(name: str = "uncontended", **changes: object) -> Case:
     fields: dict[str, object] = {
+        "kind": "mutex",
         "name": name,
         "threads": 2,
         "unit": "ns",
@@ -25,6 +26,7 @@ def make_case(name: str = "uncontended", **changes: object) -> Case:
 
 def make_lock(name: str, **changes: object) -> LockInfo:
     fields: dict[str, object] = {
+        "kind": "mutex",
         "name": name,
         "index": 1,
         "default": False,
