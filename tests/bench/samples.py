@@ -11,7 +11,6 @@ from hasp.locks.native import LockInfo
 
 def make_case(name: str = "uncontended", **changes: object) -> Case:
     fields: dict[str, object] = {
-        "kind": "mutex",
         "name": name,
         "threads": 2,
         "unit": "ns",
