@@ -69,7 +69,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
 }
 
 # The include path selects the platform and the locks that a workload uses.
-BY_INCLUDE_PATH = {"backend.h", "excluding.h"}
+BY_INCLUDE_PATH = {"backend.h", "excluding.h", "sharing.h"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif|else)\b\s*(.*)")

@@ -192,6 +192,18 @@ const struct workload workload_list[] = {
         FUNCTIONS(sections),
     },
     {
+        .name = "readers",
+        .summary = "all workers read, or rarely write, under one reader-writer lock",
+        .shape_of = "kyotocabinet, upscaledb",
+        .shorthand = "read_percent",
+        .threads_least = 1,
+        .threads_most = ANY,
+        .takes_rwlock = true,
+        SETTINGS({KNOB_READ, 99}, {KNOB_CS_LINES, 1}, {KNOB_CS_CYCLES, 0},
+                 {KNOB_CS_NS, 0}, THINKING(400)),
+        FUNCTIONS(readers),
+    },
+    {
         .name = "messages",
         .summary = "messages of one cache line, without a lock",
         .threads_least = 2,

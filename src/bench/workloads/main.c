@@ -3,6 +3,7 @@
 #include "bench/workloads/report.h"
 #include "bench/workloads/usage.h"
 #include "excluding.h"
+#include "sharing.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -243,8 +244,24 @@ static void parse_arguments(int argument_count, char **arguments)
     }
 }
 
+static void pick_rwlock(void)
+{
+    int found = rwlock_find(lock_name ? lock_name : DEFAULT_RWLOCK);
+    if (found < 0)
+        usage_error("there is no reader-writer lock \"%s\"", lock_name);
+    if (found == 0)
+        usage_error("glibc's reader-writer lock cannot run here");
+    const struct rwlock_descriptor lock = rwlock_at((unsigned)found);
+    run.rwlock = lock.operations;
+    lock_name = lock.about.name;
+}
+
 static void pick_lock(void)
 {
+    if (run.workload->takes_rwlock) {
+        pick_rwlock();
+        return;
+    }
     if (!run.workload->takes_lock) {
         if (lock_name)
             usage_error("%s takes no lock", run.workload->name);

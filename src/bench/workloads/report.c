@@ -171,10 +171,12 @@ void report_workloads(void)
         const struct workload *workload = &workload_list[i];
         const char *quote = workload->shorthand ? "\"" : "";
         printf("{\"schema\":1,\"workload\":\"%s\",\"shape_of\":\"%s\",\"lock\":%s,"
+               "\"kind\":\"%s\","
                "\"threads_least\":%u,\"threads_most\":%u,\"unpinned\":%s,"
                "\"shorthand\":%s%s%s,\"summary\":\"%s\",\"knobs\":[",
                workload->name, workload->shape_of ? workload->shape_of : "",
-               workload->takes_lock ? "true" : "false", workload->threads_least,
+               workload->takes_lock || workload->takes_rwlock ? "true" : "false",
+               workload->takes_rwlock ? "rwlock" : "mutex", workload->threads_least,
                workload->threads_most, workload->unpinned ? "true" : "false", quote,
                workload->shorthand ? workload->shorthand : "null", quote,
                workload->summary);

@@ -18,6 +18,7 @@
 #include "locks/list/descriptor.h"
 #include "platform/platform.h"
 #include "platform/workers.h"
+#include "rwlocks/list/descriptor.h"
 
 enum knob {
 #define KNOB(NAME, ...) KNOB_##NAME,
@@ -39,6 +40,7 @@ struct worker {
     uint64_t random;            /* state of random_next */
     uint64_t operations;        /* within the window */
     uint64_t operations_ever;   /* in the whole run, for checks */
+    uint64_t writes;            /* of readers and writers, in the whole run */
     uint64_t balance;           /* compared by the workload's check */
     uint64_t longest_run;       /* consecutive acquisitions of a lock */
     uint64_t longest_gap;       /* between the ends of two operations in the window */
@@ -66,6 +68,7 @@ struct workload {
     const char *shorthand; /* name:N sets this knob, or NULL */
     unsigned threads_least, threads_most;
     bool takes_lock;
+    bool takes_rwlock; /* instead of a mutex */
     bool unpinned; /* the scheduler places workers unless CPUs are given */
     unsigned setting_count;
     struct setting settings[SETTINGS_MAX]; /* its knobs and their defaults */
@@ -86,6 +89,7 @@ extern const unsigned workload_count;
 struct run {
     const struct workload *workload;
     const struct lock_operations *lock;
+    struct rwlock_operations rwlock;
     unsigned threads;
     const int *cpus; /* NULL: the scheduler places workers */
     uint64_t seed;

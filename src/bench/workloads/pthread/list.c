@@ -2,6 +2,7 @@
 /* Replaces the lock list (locks/list/descriptor.h): the only lock is pthread's mutex,
  * which is called directly. */
 #include "excluding.h"
+#include "rwlocks/list/descriptor.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,16 @@ const struct lock_operations *lock_operations_at(unsigned index)
 {
     (void)index;
     return NULL;
+}
+
+int rwlock_find(const char *name)
+{
+    return lock_find(name);
+}
+
+struct rwlock_descriptor rwlock_at(unsigned index)
+{
+    return (struct rwlock_descriptor){.about = lock_at(index)};
 }
 
 struct lock_descriptor lock_at(unsigned index)
