@@ -5,6 +5,7 @@
 #include "explorer/base/variables.h"
 
 #include "locks/waiting/waiter.h"
+#include "rwlocks/read_holds.h"
 
 #include <stdio.h>
 
@@ -36,6 +37,17 @@ static const struct field waiter_fields[] = {
     {0, 0, NULL}};
 static const struct field side_block_fields[] = {{0, sizeof(struct pool_slot), "word"},
                                                  {0, 0, NULL}};
+
+static const struct field read_holds_fields[] = {FIELD(read_holds, at),
+                                                 FIELD(read_holds, nested),
+                                                 FIELD(read_holds, generation),
+                                                 {0, 0, NULL}};
+static const struct {
+    const char *name;
+    const struct field *fields;
+} pools[POOLS] = {[WAITER_POOL] = {"waiter", waiter_fields},
+                  [SIDE_POOL] = {"side block", side_block_fields},
+                  [HOLDS_POOL] = {"read holds", read_holds_fields}};
 
 static const char *name_in(const struct field *fields, size_t offset, const char *whole)
 {
@@ -70,10 +82,8 @@ const char *cell_name(const void *address)
     if (at >= rwlock && at < rwlock + sizeof client_rwlock)
         return name_in(rwlock_fields, (size_t)(at - rwlock), "rwlock");
     if (slot_at(address, &pool, &id, &offset)) {
-        snprintf(whole, sizeof whole, "%s %u",
-                 pool == SIDE_POOL ? "side block" : "waiter", id);
-        return name_in(pool == SIDE_POOL ? side_block_fields : waiter_fields, offset,
-                       whole);
+        snprintf(whole, sizeof whole, "%s %u", pools[pool].name, id);
+        return name_in(pools[pool].fields, offset, whole);
     }
     const char *variable = client_variable(address);
     if (variable)

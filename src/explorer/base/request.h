@@ -34,9 +34,13 @@ enum operation {
     OP_REACHED, /* by the heavy barrier of another thread */
 };
 
+enum half { HALF_NONE, HALF_LOW, HALF_HIGH };
+
 struct request {
     uint8_t operation, order, change, deadline;
     uint16_t cell, other;
+    uint8_t half; /* of a 64-bit cell that a thread sleeps on; 0: it has 32 bits */
+    uint8_t unused[7]; /* states are compared bytewise */
     uint64_t operand, expected;
     const char *function, *text;
 };

@@ -55,14 +55,35 @@ static uint64_t operate(const void *address, unsigned size, struct request wante
     return request(wanted);
 }
 
-/* The index of a cell that threads sleep on. */
-static uint16_t contended_cell(const void *address)
+/* The index of a cell of this size that threads sleep on. */
+static uint16_t contended_cell_of(const void *address, unsigned size)
 {
-    struct location *location = location_of_cell(address, sizeof(uint32_t));
+    struct location *location = location_of_cell(address, size);
     location_note_race(location);
     if (is_ordered_cell(location))
         fail("restart", "a cell became contended");
     return location->cell;
+}
+
+static uint16_t contended_cell(const void *address)
+{
+    return contended_cell_of(address, sizeof(uint32_t));
+}
+
+static bool is_wide(const void *address)
+{
+    const struct location *location = location_known_cell(address);
+    return location && location->size == sizeof(uint64_t);
+}
+
+/* Sets the cell and the half of it that has this address. */
+static void set_sleeping_place(struct request *wanted, const void *address)
+{
+    const char *before = (const char *)address - sizeof(uint32_t);
+    const bool low = is_wide(address), high = !low && is_wide(before);
+    wanted->half = low ? HALF_LOW : high ? HALF_HIGH : HALF_NONE;
+    wanted->cell = low || high ? contended_cell_of(high ? before : address, 8)
+                               : contended_cell(address);
 }
 
 uint64_t checked_load(const void *cell, unsigned size, enum checked_order order,
@@ -144,19 +165,20 @@ bool checked_deadline_passed(bool long_ago, const char *function)
 bool checked_park(const void *cell, uint32_t expected, enum checked_deadline deadline,
                   const char *function)
 {
-    return request((struct request){.operation = OP_PARK,
-                                    .deadline = deadline,
-                                    .cell = contended_cell(cell),
-                                    .expected = expected,
-                                    .function = function});
+    struct request wanted = {.operation = OP_PARK,
+                             .deadline = deadline,
+                             .expected = expected,
+                             .function = function};
+    set_sleeping_place(&wanted, cell);
+    return request(wanted);
 }
 
 void checked_unpark(const void *cell, uint32_t count, const char *function)
 {
-    request((struct request){.operation = OP_UNPARK,
-                             .cell = contended_cell(cell),
-                             .operand = count,
-                             .function = function});
+    struct request wanted = {
+        .operation = OP_UNPARK, .operand = count, .function = function};
+    set_sleeping_place(&wanted, cell);
+    request(wanted);
 }
 
 void checked_requeue(const void *from, uint32_t expected, const void *to,

@@ -11,27 +11,32 @@
 
 #include "locks/memory/side_memory.h"
 #include "locks/waiting/waiter.h"
+#include "rwlocks/read_holds.h"
 
 enum { FREE, TAKEN, KEPT }; /* of pool_state.taken */
 
 static unsigned index_of(const struct pool *pool)
 {
-    return pool == &side_pool ? SIDE_POOL : WAITER_POOL;
+    return pool == &side_pool         ? SIDE_POOL
+           : pool == &read_holds_pool ? HOLDS_POOL
+                                      : WAITER_POOL;
 }
 
 void pools_prepare(void)
 {
     waiter_pool.chunks[0] = slots[index_of(&waiter_pool)];
     side_pool.chunks[0] = slots[index_of(&side_pool)];
+    read_holds_pool.chunks[0] = slots[index_of(&read_holds_pool)];
     /* The contents of a slot are undefined when it is taken. Here its words hold an id
      * that is never handed out. (In side memory only the words in which locks keep ids
-     * do.) */
+     * do. Read holds are zero.) */
     enum { LINK = 12, KEY }; /* in struct gcr */
     for (unsigned pool = 0; pool < POOLS; pool++)
         for (uint32_t i = 0; i <= SLOTS; i++) {
             uint32_t *words = (uint32_t *)(void *)&slots[pool][i];
-            for (unsigned word = 0; word < SIDE_BLOCK_WORDS; word++)
-                if (pool == index_of(&waiter_pool) || word < 2 ||
+            const unsigned count = pool == HOLDS_POOL ? 0 : SIDE_BLOCK_WORDS;
+            for (unsigned word = 0; word < count; word++)
+                if (pool == WAITER_POOL || word < 2 ||
                     word == SIDE_BLOCKS_MAX || word == SIDE_FLAG || word == LINK ||
                     word == KEY)
                     words[word] = SLOTS;
@@ -160,7 +165,7 @@ struct pool_slot *pool_find(const struct pool *pool, uint32_t id)
 unsigned pool_taken(void)
 {
     unsigned taken = 0;
-    for (int pool = 0; pool < POOLS; pool++)
+    for (int pool = 0; pool < HOLDS_POOL; pool++) /* threads keep their read holds */
         for (int i = 0; i < model.pool[pool].carved; i++)
             taken += model.pool[pool].taken[i] == TAKEN;
     return taken;

@@ -48,17 +48,19 @@ void perform_relax(int index, uint16_t choice)
     thread->reads = thread->read_clock = thread->read_deadline = 0;
 }
 
-static bool sleeps_on(int thread, uint16_t cell)
+/* Returns whether the thread sleeps on the place that the request names. */
+static bool sleeps_on(int thread, const struct request *place)
 {
     const struct request *request = &model.thread[thread].request;
-    return request->operation == OP_ASLEEP && request->cell == cell;
+    return request->operation == OP_ASLEEP && request->cell == place->cell &&
+           request->half == place->half;
 }
 
-static unsigned sleepers_on(uint16_t cell)
+static unsigned sleepers_on(const struct request *place)
 {
     unsigned found = 0;
     for (int t = 0; t < THREADS; t++)
-        found += sleeps_on(t, cell);
+        found += sleeps_on(t, place);
     return found;
 }
 
@@ -87,9 +89,9 @@ unsigned sleep_choices(const struct thread *thread, uint16_t *choices)
 unsigned unpark_choices(const struct request *request, uint16_t *choices)
 {
     unsigned found = 0;
-    if (request->operand < sleepers_on(request->cell))
+    if (request->operand < sleepers_on(request))
         for (uint16_t t = 0; t < THREADS; t++)
-            if (sleeps_on(t, request->cell))
+            if (sleeps_on(t, request))
                 choices[found++] = t;
     if (!found)
         choices[found++] = 0;
@@ -100,10 +102,10 @@ unsigned requeue_choices(const struct thread *thread, uint16_t *choices)
 {
     uint16_t seen[MESSAGES];
     unsigned values = parking_choices(thread, thread->request.cell, seen), found = 0;
-    bool nobody = !sleepers_on(thread->request.cell);
+    bool nobody = !sleepers_on(&thread->request);
     for (unsigned i = 0; i < values; i++)
         for (unsigned t = 0; t < THREADS; t++)
-            if ((nobody && t == 0) || sleeps_on((int)t, thread->request.cell))
+            if ((nobody && t == 0) || sleeps_on((int)t, &thread->request))
                 choices[found++] = (uint16_t)(seen[i] | t << 8);
     return found;
 }
@@ -116,6 +118,8 @@ bool perform_park(struct thread *thread, uint16_t choice,
     thread->phase = PHASE_WRITING;
     thread->iteration.steps = thread->iteration.writes = 0;
     uint64_t seen = memory_load(thread, request->cell, choice, CHECKED_RELAXED);
+    if (request->half != HALF_NONE)
+        seen = (uint32_t)(request->half == HALF_LOW ? seen : seen >> 32);
     step->before = seen;
     result = true;
     if (seen != request->expected)
@@ -155,7 +159,7 @@ void perform_unpark(struct thread *thread, uint16_t choice,
     uint64_t left = request->operand;
     for (int i = 0; i < THREADS && left; i++) {
         int sleeper = (choice + i) % THREADS;
-        if (sleeps_on(sleeper, request->cell)) {
+        if (sleeps_on(sleeper, request)) {
             wake(sleeper);
             step->threads |= 1u << sleeper;
             left--;
@@ -171,7 +175,7 @@ void perform_requeue(struct thread *thread, uint16_t choice,
     int sleeper = choice >> 8;
     uint64_t seen = memory_load(thread, request->cell, choice & 0xff, CHECKED_RELAXED);
     step->before = seen;
-    if (seen == request->expected && sleeps_on(sleeper, request->cell)) {
+    if (seen == request->expected && sleeps_on(sleeper, request)) {
         model.thread[sleeper].request.cell = request->other;
         step->threads = 1u << sleeper;
         step->succeeded = true;

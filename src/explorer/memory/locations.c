@@ -43,6 +43,12 @@ struct location *location_of(const void *address, unsigned size, bool is_cell)
     return location;
 }
 
+const struct location *location_known_cell(const void *address)
+{
+    const uint16_t *entry = index_entry(address, 0, true);
+    return *entry ? &known.location[*entry - 1] : NULL;
+}
+
 struct location *location_of_cell(const void *address, unsigned size)
 {
     struct location *location = location_of(address, size, true);

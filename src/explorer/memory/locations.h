@@ -36,6 +36,9 @@ struct known {
 extern struct known known;
 
 struct location *location_of(const void *address, unsigned size, bool is_cell);
+/* Returns the cell at this address, or NULL if none is known. */
+const struct location *location_known_cell(const void *address);
+
 struct location *location_of_cell(const void *address, unsigned size);
 struct location *location_of_index(uint16_t cell);
 bool is_ordered_cell(const struct location *location);
