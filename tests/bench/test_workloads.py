@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from lock_list import representatives
+from lock_list import ROOT, representatives
 from refusals import assert_refuses
 
 # Arguments that change the behaviour of a workload.
@@ -41,6 +42,14 @@ UNDER_LOCKS = (
     ("page-cache",),
     ("short-lived:5", "--threads=3"),
     ("long-lived",),
+)
+UNDER_RWLOCKS = (
+    ("readers", "--threads=3"),
+    ("readers:50", "cs_lines=3", "think_cycles=0"),
+    ("readers:100", "cs_ns=200"),
+)
+RWLOCKS = re.findall(
+    r'^RWLOCK\(\w+, "([^"]+)"', (ROOT / "src/rwlocks/rwlocks.def").read_text(), re.M
 )
 WITHOUT_LOCKS = (
     ("messages",),
@@ -95,6 +104,16 @@ def test_under_a_lock_of_each_kind(
     assert record["workload"] == arguments[0].split(":")[0]
 
 
+@pytest.mark.parametrize("lock", [*RWLOCKS, "bravo+rw-ttas"])
+@pytest.mark.parametrize("arguments", UNDER_RWLOCKS, ids=" ".join)
+def test_under_a_reader_writer_lock(
+    program: str, arguments: tuple[str, ...], lock: str
+) -> None:
+    record = run(program, *arguments, f"--lock={lock}", "--cpus=any")
+    check(record)
+    assert record["lock"] == lock
+
+
 @pytest.mark.parametrize("arguments", WITHOUT_LOCKS, ids=" ".join)
 def test_without_a_lock(program: str, arguments: tuple[str, ...]) -> None:
     record = run(program, *arguments, "--cpus=any")
@@ -112,7 +131,7 @@ def test_every_listed_workload_is_tested(program: str) -> None:
         for record in map(json.loads, listing.splitlines())
     }
     assert listed == {
-        **{case[0].split(":")[0]: True for case in UNDER_LOCKS},
+        **{case[0].split(":")[0]: True for case in (*UNDER_LOCKS, *UNDER_RWLOCKS)},
         **{case[0]: False for case in WITHOUT_LOCKS},
     }
 
@@ -133,7 +152,9 @@ def test_figures_are_plausible(program: str) -> None:
 ATTEMPTS = 50  # on a busy machine, two threads may not meet in a section for long
 
 
-@pytest.mark.parametrize("workload", ["one-lock", "n-locks:2", "hash-table:1"])
+@pytest.mark.parametrize(
+    "workload", ["one-lock", "n-locks:2", "hash-table:1", "readers:50"]
+)
 def test_a_lock_without_mutual_exclusion_is_a_finding(
     build_dir: Path, workload: str
 ) -> None:
@@ -165,6 +186,8 @@ def test_a_lock_without_mutual_exclusion_is_a_finding(
         (["--workload=atomics", "--lock=mcs"], "takes no lock"),
         (["--workload=one-lock", "--lock=no-such"], 'no lock "no-such"'),
         (["--workload=one-lock", "--lock=glibc"], "futex"),
+        (["--workload=readers", "--lock=mcs"], 'no reader-writer lock "mcs"'),
+        (["--workload=readers", "--lock=glibc"], "cannot run here"),
         (["--workload=one-lock", "--threads=0"], "--threads"),
         (["--workload=uncontended", "--threads=3"], "from 1 to 2"),
         (["--workload=pipeline", "--threads=1"], "from 2"),

@@ -82,3 +82,15 @@ def test_every_claim_finds_its_published_form() -> None:
     }
     wanted |= {study_lock(Form.PUBLISHED, name) for name in INTERPOSED}
     assert wanted <= set(FORMS)
+
+
+@pytest.mark.parametrize("reads", [0, 50, 90, 99, 100])
+def test_glibc_s_rwlock_excludes_and_lets_readers_share(
+    published: Callable[..., dict[str, Any]], reads: int
+) -> None:
+    arguments = (f"--workload=readers:{reads}", "--lock=glibc", "cs_lines=2")
+    record = published(*arguments, "--threads=8")
+    assert record["operations"] > 100
+    held = published(*arguments, "--threads=8", "cs_ns=2000")
+    together = held["throughput_mops"] * 2000 / 1000
+    assert together > 4 if reads == 100 else together < 4

@@ -78,6 +78,7 @@ def test_the_seed_determines_everything(
     [
         *("one-lock", "n-locks:2", "hash-table:1", "barrier", "pipeline:2"),
         *("global-table:1", "task-queue", "allocator", "page-cache", "short-lived"),
+        "readers:50",
     ],
 )
 def test_a_lock_without_mutual_exclusion_is_a_finding(
@@ -120,3 +121,14 @@ def test_requests_beyond_the_machine_are_refused(
     assert "not CPU 48" in refusal(f"--machine={opteron}", "--cpus=0,48")
     assert "node" in refusal(f"--machine={opteron}", "home=8")
     assert "missing" in refusal(f"--machine={tmp_path / 'missing'}")
+
+
+@pytest.mark.parametrize("reads", [50, 99, 100])
+@pytest.mark.parametrize("lock", ["rw-ttas", "rw-futex", "bravo+rw-futex"])
+def test_readers_and_writers(
+    simulate: Simulate, opteron: Path, lock: str, reads: int
+) -> None:
+    arguments = (f"--lock={lock}", "--threads=6", "cs_lines=2", *SHORT)
+    record = simulate(opteron, f"readers:{reads}", *arguments)
+    assert record["lock"] == lock and record["operations"] > 0
+    assert record == simulate(opteron, f"readers:{reads}", *arguments)

@@ -7,7 +7,6 @@ import argparse
 
 from hasp.base.durations import duration_argument
 from hasp.base.output import add_json_option
-from hasp.locks.kinds import Kind
 from hasp.locks.native import LockInfo
 from hasp.locks.selection import add_locks_option
 
@@ -54,22 +53,11 @@ def _positive(text: str) -> int:
 def _chosen(kind: str | None, text: str | None) -> list[LockInfo]:
     """Return the locks to check, of one kind or of all."""
     from hasp.locks.kinds import MUTEX, kind_of
-
-    if text is not None or kind is not None:
-        return _of_kind(text, kind_of(kind) if kind else MUTEX)
-    return [lock for name in CHECKED for lock in _of_kind(None, kind_of(name))]
-
-
-def _of_kind(text: str | None, kind: Kind) -> list[LockInfo]:
-    from hasp.locks import native
-    from hasp.locks.kinds import MUTEX
     from hasp.locks.selection import ALL, select
 
-    if kind is MUTEX:
-        return select(text or ALL)
-    if text is None or text == ALL:
-        return list(native.locks(kind))
-    return [native.lock(word.strip(), kind) for word in text.split(",") if word.strip()]
+    if text is not None or kind is not None:
+        return select(text or ALL, kind_of(kind) if kind else MUTEX)
+    return [lock for name in CHECKED for lock in select(ALL, kind_of(name))]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

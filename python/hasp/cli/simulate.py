@@ -21,6 +21,7 @@ examples:
   hasp simulate --machine xeon-80 --locks mcs,hticket,cna,futex
   hasp simulate --machine xeon-80 --locks fifo --threads 1..80:10 --plot xeon.svg
   hasp simulate --machine opteron-48 --workload n-locks:512 --threads 48
+  hasp simulate --machine xeon-80 --workload readers:99 --locks all,bravo+all
   hasp simulate --machine tilera-36 --workload hash-table --knob put_percent=40
   hasp simulate --machine a-64 --workload oversubscribed --threads 32,64,128
   hasp simulate --machine ./machine.toml --threads 1,2      a file of `hasp machine`
@@ -138,7 +139,8 @@ def run(arguments: argparse.Namespace) -> int:
     from hasp.lab.simulate.listing import print_listing
     from hasp.lab.simulate.machines import machine
     from hasp.lab.simulate.options import Options
-    from hasp.lab.simulate.simulation import simulate
+    from hasp.lab.simulate.simulation import simulate, workload_of
+    from hasp.locks.kinds import kind_of
     from hasp.locks.selection import select
 
     if arguments.list:
@@ -167,10 +169,11 @@ def run(arguments: argparse.Namespace) -> int:
         value = getattr(arguments, name)
         if value is not None:
             knobs[name] = value
+    kind = kind_of(workload_of(arguments.workload).kind)
     options = Options(
         machine=machine.load(arguments.machine),
         workload=arguments.workload,
-        locks=select(arguments.locks),
+        locks=select(arguments.locks, kind),
         threads=arguments.threads,
         placement=arguments.placement,
         seeds=arguments.seeds,

@@ -194,7 +194,6 @@ const struct workload workload_list[] = {
     {
         .name = "readers",
         .summary = "all workers read, or rarely write, under one reader-writer lock",
-        .shape_of = "kyotocabinet, upscaledb",
         .shorthand = "read_percent",
         .threads_least = 1,
         .threads_most = ANY,

@@ -3,6 +3,7 @@
 
 #include "explorer/base/model.h"
 #include "explorer/base/verdict.h"
+#include "explorer/execution/steps.h"
 #include "explorer/memory/views.h"
 
 void expect(bool condition, const char *text)
@@ -40,11 +41,15 @@ void watch_waiters(void)
 
 bool sees_waiting(unsigned thread)
 {
+    uint16_t choices[CHOICES];
     watch_waiters();
-    for (int t = 0; t < FINISHER; t++)
-        if (model.thread[t].watched)
-            view_join(&model.thread[model.running].view, &model.thread[t].view);
-    return has_not_moved(thread);
+    const struct thread *waiting = &model.thread[thread];
+    bool goes_on = waiting->request.operation == OP_RELAX &&
+                   choices_of((int)thread, choices) != 0;
+    if (!waiting->watched || goes_on)
+        return false;
+    view_join(&model.thread[model.running].view, &waiting->view);
+    return true;
 }
 
 bool has_not_moved(unsigned thread)

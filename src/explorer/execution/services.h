@@ -21,8 +21,8 @@ void fork_here(void);
 bool fork_here_if_unmoved(unsigned threads);
 void watch_waiters(void);
 
-/* Watches the waiters, too, and lets the caller see all they wrote: they have been
- * waiting for a long time. Returns whether this thread is one of them. */
+/* Watches the waiters, too. Returns whether this thread waits and cannot go on by
+ * itself; the caller then sees all it wrote, as it has been waiting for a long time. */
 bool sees_waiting(unsigned thread);
 
 /* Returns whether this thread has not run since the last watch_waiters(). Only for

@@ -13,6 +13,7 @@ from typing import Any
 from hasp.base.durations import format_duration
 from hasp.base.errors import EXIT_FINDING, HaspError
 from hasp.locks import native
+from hasp.locks.kinds import MUTEX
 
 ENGINE = "hasp-simulate"
 PUBLISHED_ENGINE = "hasp-simulate-published"  # with locks in their published form
@@ -64,6 +65,7 @@ class Workload:
     name: str
     summary: str
     takes_lock: bool
+    kind: str  # of its locks; the name of one of KINDS
     threads_least: int
     threads_most: int
     shorthand: str | None
@@ -101,6 +103,7 @@ def described_by(program: str) -> tuple[Workload, ...]:
                 name=record["workload"],
                 summary=record["summary"],
                 takes_lock=record["lock"],
+                kind=record.get("kind", MUTEX.name),
                 threads_least=record["threads_least"],
                 threads_most=record["threads_most"],
                 shorthand=record["shorthand"],

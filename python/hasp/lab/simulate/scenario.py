@@ -22,6 +22,7 @@ from hasp.lab.simulate.job import OK, Job, Record
 from hasp.lab.simulate.machines.machine import load
 from hasp.lab.simulate.pool import run_jobs
 from hasp.lab.simulate.simulation import flattened, workload_of
+from hasp.locks.kinds import kind_of
 from hasp.locks.selection import select
 
 SCHEMA = 1
@@ -103,7 +104,12 @@ def read(path: Path) -> Scenario:
         title=str(data["title"]),
         machine=str(data["machine"]),
         workload=str(data["workload"]),
-        locks=tuple(lock.name for lock in select(",".join(locks))),
+        locks=tuple(
+            lock.name
+            for lock in select(
+                ",".join(locks), kind_of(workload_of(str(data["workload"])).kind)
+            )
+        ),
         threads=tuple(threads),
         placement=str(data.get("placement", placement.DEFAULT)),
         seed=int(data.get("seed", 1)),

@@ -21,6 +21,7 @@ from hasp.lab.simulate.machines.machine import Machine
 from hasp.lab.simulate.options import Options
 from hasp.lab.simulate.pool import run_jobs
 from hasp.lab.simulate.report import print_results
+from hasp.locks.kinds import MUTEX, kind_of
 
 
 def workload_of(text: str, known: Sequence[Workload] | None = None) -> Workload:
@@ -76,9 +77,13 @@ def plan(options: Options, machine_file: str) -> list[Job]:
     workload.refuse_threads(counts, "leave that number out of --threads")
     locks = [lock.name for lock in options.locks if not lock.is_reference]
     if workload.takes_lock and not locks:
+        kind = kind_of(workload.kind)
         raise HaspError(
-            "glibc's mutex cannot be simulated, as its source is not part of Hasp",
-            "`futex` is the same algorithm",
+            f"glibc's {kind.noun} cannot be simulated, as its source is not part of "
+            "Hasp",
+            "`futex` is the same algorithm"
+            if kind is MUTEX
+            else f"`hasp list --kind {kind.name}` prints the others",
         )
     chosen: list[str | None] = [*locks] if workload.takes_lock else [None]
     jobs = []
