@@ -24,22 +24,23 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "locks": {"platform"},
     "rwlocks": {"locks", "platform"},
     "spinlocks": {"locks", "platform"},
-    "list": {"rwlocks", "spinlocks", "locks", "platform"},
+    "barriers": {"locks", "platform"},
+    "list": {"rwlocks", "spinlocks", "barriers", "locks", "platform"},
     "delegation": {"locks", "platform"},
     "elision": {"locks", "platform"},
     "structures": {"locks", "platform"},
     "profiler": {"platform"},
     "condition": {"locks", "platform"},
     "preload": {
-        *("condition", "rwlocks", "spinlocks", "locks"),
+        *("condition", "rwlocks", "spinlocks", "barriers", "locks"),
         *("elision", "delegation", "profiler", "platform"),
     },
     "calibrate": {"platform"},
     "simulator": {"platform"},
     "explorer": {"condition", "platform"},
     "bench": {
-        *("platform", "locks", "rwlocks", "spinlocks", "delegation", "elision"),
-        *("structures", "profiler", "simulator", "explorer"),
+        *("platform", "locks", "rwlocks", "spinlocks", "barriers"),
+        *("delegation", "elision", "structures", "profiler", "simulator", "explorer"),
     },
 }
 # The simulator and the explorer use locks only through the list. The explorer also
@@ -48,6 +49,7 @@ LIST_HEADERS = {
     *("locks/list/descriptor.h", "locks/locks.def"),
     *("rwlocks/list/descriptor.h", "rwlocks/rwlocks.def"),
     *("spinlocks/list/descriptor.h", "spinlocks/spinlocks.def"),
+    *("barriers/list/descriptor.h", "barriers/barriers.def"),
 }
 LIST_READERS = {
     "simulator": LIST_HEADERS,
@@ -65,6 +67,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "locks": ("memory", "waiting", "algorithms", "list"),
     "rwlocks": ("algorithms", "list"),
     "spinlocks": ("algorithms", "list"),
+    "barriers": ("algorithms", "list"),
     "profiler": ("store", "threads", "record", "sample", "session"),
     "explorer": ("base", "memory", "execution", "search", "clients"),
 }

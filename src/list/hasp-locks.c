@@ -2,6 +2,7 @@
 /* Prints the lists of all kinds, one JSON object per line (schema 1; see
  * locks/list/descriptor.h), or with --wrapped the wrapped locks. A bypass_bound of -1
  * means unbounded. */
+#include "barriers/list/descriptor.h"
 #include "rwlocks/list/descriptor.h"
 #include "spinlocks/list/descriptor.h"
 
@@ -59,6 +60,12 @@ static void print_spinlocks(void)
         print_entry("spinlock", i, i == spinlock_default, &spinlock_list[i].about);
 }
 
+static void print_barriers(void)
+{
+    for (unsigned i = 0; i < barrier_list_length; i++)
+        print_entry("barrier", i, i == barrier_default, &barrier_list[i].about);
+}
+
 int main(int count, char **words)
 {
     if (count > 1 && strcmp(words[1], "--wrapped") == 0) {
@@ -68,6 +75,7 @@ int main(int count, char **words)
         print_mutexes(0, lock_list_length);
         print_rwlocks(0, rwlock_list_length);
         print_spinlocks();
+        print_barriers();
     }
     return fflush(stdout) == 0 ? 0 : 1;
 }

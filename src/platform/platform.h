@@ -124,12 +124,13 @@ struct atomic_u64 {
     uint64_t raw;
 };
 
-/* A thread's memory for locks/waiting/held_nodes.h, and the id of its record of
+/* A thread's memory for locks/waiting/held_nodes.h, its position at its last barrier,
+ * plus one (barriers/algorithms/positions.h), and the id of its record of
  * rwlocks/read_holds.h. */
 enum { HELD_NODES = 6 };
 
 struct held_nodes {
-    struct atomic_u32 count;
+    struct atomic_u16 count, seat;
     struct atomic_u32 reads;
     struct {
         struct atomic_u32 lock, node;

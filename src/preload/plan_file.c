@@ -3,6 +3,7 @@
  * there. */
 #include "preload/plan.h"
 
+#include "barriers/list/descriptor.h"
 #include "platform/native/small_file.h"
 #include "rwlocks/list/descriptor.h"
 
@@ -81,6 +82,7 @@ const char *const plan_kind_names[PLAN_KINDS] = {
 static int (*const finders[PLAN_KINDS])(const char *name) = {
     [PLAN_MUTEX] = lock_find,
     [PLAN_RWLOCK] = rwlock_find,
+    [PLAN_BARRIER] = barrier_find,
 };
 
 static uint8_t kind_named(const char *name)

@@ -10,6 +10,7 @@
  */
 #include "condition/queue.h"
 #include "platform/number_text.h"
+#include "preload/barrier.h"
 #include "preload/dispatch.h"
 #include "preload/plan.h"
 #include "preload/real.h"
@@ -136,6 +137,7 @@ void startup(void)
     dispatch_fill(lock, false);
     rwlock_dispatch_fill(rwlock);
     spinlock_choose(setting("HASP_SPINLOCK"));
+    barrier_choose(setting("HASP_BARRIER"));
 
     bool biased = !setting_is("HASP_BIAS", "0") && barrier_register();
     if (biased)

@@ -35,7 +35,10 @@ MAX_BACKTRACE = 6000
 
 # Programs that are run by other modules of this folder.
 RUN_ELSEWHERE = frozenset(
-    {"gdb_target", "hangs", "spinlock", "spinlock_shared", "tsan", "tsan_static"}
+    {
+        *("barrier", "gdb_target", "hangs", "spinlock", "spinlock_shared"),
+        *("tsan", "tsan_static"),
+    }
 )
 
 # Programs that test the interposer independently of the algorithm: which symbols it

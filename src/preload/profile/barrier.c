@@ -2,6 +2,8 @@
 /* Hooks of pthread_barrier_*. */
 #include "preload/profile/next.h"
 
+#include "barriers/barrier.h"
+
 #include "profiler/record/misuse.h"
 
 #include <string.h>
@@ -9,10 +11,13 @@
 static const struct record_as as_barrier = {TRACE_BARRIER_OBJECT, TRACE_BARRIER,
                                             sizeof(pthread_barrier_t), 0};
 
-/* Barriers are glibc's under every algorithm. Since 2.25, their first word counts the
- * threads that have arrived, and the second those that have been released. */
+/* Since glibc 2.25, the first word of its barriers counts the threads that have
+ * arrived, and the second those that have been released. */
 static bool is_waited_at(const pthread_barrier_t *barrier)
 {
+    const struct barrier *ours = (const struct barrier *)barrier;
+    if (barrier_is_ours(ours))
+        return barrier_is_waited_at(ours);
     uint32_t words[2];
     memcpy(words, barrier, sizeof words);
     return words[0] > words[1];

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Expands barriers.def into the list of descriptor.h. Compiled once per platform. */
+#include "barriers/list/descriptor.h"
+
+#include "locks/list/names.h"
+#include "locks/list/properties.h"
+
+#define BARRIER(id, title, prefix, ...)                                                \
+    static void id##_init_entry(struct barrier *barrier)                               \
+    {                                                                                  \
+        prefix##_init(barrier);                                                        \
+    }                                                                                  \
+    static bool id##_wait_entry(struct barrier *barrier)                               \
+    {                                                                                  \
+        return prefix##_wait(barrier);                                                 \
+    }                                                                                  \
+    static void id##_destroy_entry(struct barrier *barrier)                            \
+    {                                                                                  \
+        prefix##_destroy(barrier);                                                     \
+    }
+#include "barriers/barriers.def"
+#undef BARRIER
+
+const struct barrier_descriptor barrier_list[] = {
+    {.about = {.name = "glibc",
+               .alias = "pthread",
+               .category = "system",
+               .waiting = "park",
+               .parks = true,
+               .bytes = sizeof(struct barrier),
+               .summary = "the C library's own barrier, untouched: the reference",
+               .source = "GNU C Library",
+               .caution = "sleeps at every phase"}},
+#define BARRIER(id, title, prefix, kind, blocks, words, paper, warning)                \
+    {.about = {.name = title,                                                          \
+               .alias = "",                                                            \
+               .category = kind,                                                       \
+               .waiting = "spin-then-park",                                            \
+               .parks = true,                                                          \
+               .bytes = sizeof(struct barrier),                                        \
+               .waiter_bytes = (blocks) * sizeof(struct barrier_block) / 100,          \
+               .outside_bytes = sizeof(struct barrier_block),                          \
+               .summary = words,                                                       \
+               .source = paper,                                                        \
+               .caution = warning},                                                    \
+     .operations = {.init = id##_init_entry,                                           \
+                    .wait = id##_wait_entry,                                           \
+                    .destroy = id##_destroy_entry}},
+#include "barriers/barriers.def"
+#undef BARRIER
+};
+
+enum { LENGTH = sizeof barrier_list / sizeof barrier_list[0] };
+
+const unsigned barrier_list_length = LENGTH;
+const unsigned barrier_default = LENGTH - 1; /* the last one */
+
+void barrier_init(struct barrier *barrier, unsigned index, uint32_t count)
+{
+    *barrier = (struct barrier){.count = count, .kind = BARRIER_OURS | index};
+    barrier_list[index].operations.init(barrier);
+}
+
+int barrier_find(const char *name)
+{
+    for (int i = 0; i < (int)LENGTH; i++)
+        if (same_name(barrier_list[i].about.name, name) ||
+            (barrier_list[i].about.alias[0] &&
+             same_name(barrier_list[i].about.alias, name)))
+            return i;
+    return -1;
+}
