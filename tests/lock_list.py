@@ -37,8 +37,18 @@ STRUCTURES: dict[str, Callable[[Record], bool]] = {
 @cache
 def records(kind: str = "mutex") -> tuple[Record, ...]:
     """Return the build's description of every lock, the pass-through first."""
+    return _listed(kind)
+
+
+@cache
+def wrapped_records(kind: str) -> tuple[Record, ...]:
+    """Return the build's description of every lock made of another one."""
+    return _listed(kind, "--wrapped")
+
+
+def _listed(kind: str, *options: str) -> tuple[Record, ...]:
     output = subprocess.run(
-        [BUILD / "src" / "list" / "hasp-locks"],
+        [BUILD / "src" / "list" / "hasp-locks", *options],
         check=True,
         capture_output=True,
         text=True,

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from lock_list import records, representatives
+from lock_list import records, representatives, wrapped_records
 from real.programs import Launcher, Lock, free_ports
 
 PORTS = free_ports()
@@ -26,8 +26,28 @@ def every_lock() -> list[Lock]:
     return [Lock(record["name"], record["parks"]) for record in records()]
 
 
+def every_algorithm(kind: str) -> Iterator[object]:
+    """Return the algorithms of a kind, wrapped ones included, as parameters.
+
+    Of the rwlocks made of a mutex there is one of each structure.
+    """
+    few = {f"mutex:{name}" for name in representatives()}
+    for record in (*records(kind), *wrapped_records(kind)):
+        name = record["name"]
+        if name.startswith("mutex:") and name not in few:
+            continue
+        lock = Lock(name, record["parks"], kind)
+        slow = not (record["default"] or lock.is_native)
+        marks = [pytest.mark.real_slow] if slow else []
+        yield pytest.param(lock, id=name, marks=marks)
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "lock" not in metafunc.fixturenames:
+        return
+    kind = getattr(metafunc.function, "kind", None)
+    if kind is not None:
+        metafunc.parametrize("lock", list(every_algorithm(kind)))
         return
     quick = getattr(metafunc.function, "quick_locks", None)
     if quick == ():

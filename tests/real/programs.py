@@ -40,6 +40,26 @@ class Lock:
 
     name: str
     parks: bool
+    kind: str = "mutex"
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Return the environment variables of libhasp.so besides HASP_LOCK."""
+        if self.is_native or self.kind == "mutex":
+            return {}
+        return {f"HASP_{self.kind.upper()}": self.name}
+
+    @property
+    def mutexes(self) -> str:
+        """Return the algorithm of mutexes: glibc's, preloaded, for other kinds."""
+        return self.name if self.is_native or self.kind == "mutex" else "pthread"
+
+    @property
+    def announced(self) -> str:
+        """Return what libhasp.so says of it."""
+        return (
+            f"lock={self.name}" if self.kind == "mutex" else f" {self.kind}={self.name}"
+        )
 
     @property
     def is_native(self) -> bool:
@@ -122,8 +142,9 @@ class Launcher:
         self.count += 1
         out = self.folder / f"{self.count}.out"
         err = self.folder / f"{self.count}.err"
-        name = self.lock.name if interposed else None
-        environment = self.environment(name, HASP_VERBOSE="1")
+        name = self.lock.mutexes if interposed else None
+        settings = self.lock.settings if interposed else {}
+        environment = self.environment(name, HASP_VERBOSE="1", **settings)
         with out.open("wb") as stdout, err.open("wb") as stderr:
             process = subprocess.Popen(
                 [str(word) for word in command],
@@ -167,7 +188,7 @@ class Launcher:
             f"{result.stdout[-2000:]}\n{result.stderr[-4000:]}"
         )
         if interposed and not self.lock.is_native:
-            assert f"hasp: lock={self.lock.name}" in result.stderr, (
+            assert self.lock.announced in result.stderr, (
                 f"{command[0]} ran without the lock {self.lock.name}:\n"
                 f"{result.stderr[-2000:]}"
             )
@@ -292,6 +313,19 @@ def quick_locks(*names: str) -> Callable[[Test], Test]:
 
     def mark(test: Test) -> Test:
         vars(test)["quick_locks"] = names
+        return test
+
+    return mark
+
+
+def every(kind: str) -> Callable[[Test], Test]:
+    """Runs a test under every algorithm of a kind other than mutexes.
+
+    It is `real_slow` except under glibc's and the default.
+    """
+
+    def mark(test: Test) -> Test:
+        vars(test)["kind"] = kind
         return test
 
     return mark
