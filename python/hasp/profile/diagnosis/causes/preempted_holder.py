@@ -16,7 +16,7 @@ from hasp.profile.diagnosis.causes.words import call, share, time
 LONG = SLICE / OUTLIER  # ns
 # In a program with more running threads than CPUs, every thread waits for a CPU at
 # times, some while they hold a lock. A smaller share of such waits is no fault.
-USUAL = 0.2
+USUAL = 0.15
 
 
 def detect(one: SiteFacts) -> Cause | None:

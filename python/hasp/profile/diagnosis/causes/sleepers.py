@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hasp.profile.diagnosis.causes.limits import MOST
+from hasp.profile.diagnosis.cpu_time import is_stale
 from hasp.profile.model.profile import Profile
 
 
@@ -14,8 +15,10 @@ def sleepers(profile: Profile, active_ns: Mapping[int, float]) -> frozenset[int]
 
     `active_ns` is the time in which each thread ran, waited for locks or held one. If
     all threads sleep for most of their life, they are the ones that work: then none is
-    returned.
+    returned. Nor is any if the record lacks waits, or the end of the CPU times.
     """
+    if profile.mode != "full" or is_stale(profile):
+        return frozenset()
     idle = set()
     for thread in profile.threads:
         end = thread.ended_ns or profile.duration_ns
