@@ -24,8 +24,8 @@ class Grid
         enter();
         cells_[from]--;
         cells_[to]++;
-        std::uint64_t near = to & ~2047ull;
-        std::uint64_t sum = checksum(&cells_[near], 2048 * sizeof cells_[0], from);
+        std::uint64_t near = to & ~511ull;
+        std::uint64_t sum = checksum(&cells_[near], 512 * sizeof cells_[0], from);
         leave();
         return sum;
     }
@@ -58,7 +58,7 @@ std::uint64_t frames;
 
 unsigned handle(request *request)
 {
-    char force[7000] = {'x'};
+    char force[16000] = {'x'};
     std::uint64_t to = checksum(force, sizeof force, request->random) % 4096;
     std::uint64_t sum = grid->move(random_below(request, 4096), to);
     if (sum % 512 == 0) {
