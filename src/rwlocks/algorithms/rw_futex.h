@@ -10,19 +10,19 @@
  * that waits closes a gate for readers that arrive later. The gate opens for those that
  * arrived before a writer's release, so that neither side overtakes without bound.
  *
- *   word      bits 0 and 1 a writer holds it; bit 2 readers may sleep; bits 3 to 31
- *             readers that hold it; bit 32 writers may sleep; from bit 33 on, the
- *             number of writers that wait
- *   state[0]  `phase`: readers sleep on it; changes when they are woken
- *   state[1]  `turn`: writers sleep on it; changes when one is woken
+ *   word   low half: bits 0 and 1 a writer holds the lock; bit 2 readers may sleep;
+ *          bits 3 to 29 readers that hold it; bits 30 and 31 the phase, which changes
+ *          when a writer's release wakes readers
+ *          high half: bit 0 writers may sleep; from bit 1 on, the number of writers
+ *          that wait
  *
  * I1. The word changes by compare-and-exchange and fetch-and-add only, so an acquire
  *     that reads it pairs with the release of every earlier holder, reader or writer.
- * I2. A thread sleeps on the value of `phase` or `turn` that it read (acquire) before
- *     it saw the bit of its kind set. A thread that wakes clears the bit, then changes
- *     the value (release), and only then releases the word, provided that the bit is
- *     still clear. A sleeper that saw the bit before it was cleared therefore has the
- *     old value, and one that set it later makes the releaser start again.
+ * I2. Readers sleep on the low half of the word, writers on the high half, on a value
+ *     in which the bit of their kind is set and the lock is not available. A release
+ *     clears the bits of those that it wakes in the exchange that releases, so a thread
+ *     that saw the bit before does not fall asleep any more; if the half has its old
+ *     value again, then with the bit, and a later release wakes it.
  * I3. Threads that are woken compete again: nobody is handed the lock, and a woken
  *     thread that no longer exists (fork) loses nothing.
  * I4. A writer that slept leaves the bit of sleeping writers set when it acquires the
@@ -49,7 +49,9 @@ enum { RW_FUTEX_PATIENCE_NS = 20000000 };
 #define RW_FUTEX_WRITER ((uint64_t)3)
 #define RW_FUTEX_READERS_ASLEEP ((uint64_t)4)
 #define RW_FUTEX_READER ((uint64_t)8)
-#define RW_FUTEX_READERS ((uint64_t)0xfffffff8)
+#define RW_FUTEX_READERS ((uint64_t)0x3ffffff8)
+#define RW_FUTEX_PHASE ((uint64_t)0xc0000000)
+#define RW_FUTEX_NEXT_PHASE ((uint64_t)0x40000000)
 #define RW_FUTEX_WRITERS_ASLEEP ((uint64_t)1 << 32)
 #define RW_FUTEX_WAITING ((uint64_t)1 << 33)
 #define RW_FUTEX_ASLEEP (RW_FUTEX_READERS_ASLEEP | RW_FUTEX_WRITERS_ASLEEP)
@@ -86,12 +88,6 @@ static inline bool rw_futex_read_fast(struct rwlock *lock)
     return rw_futex_read_trylock(lock);
 }
 
-static inline bool rw_futex_write_fast(struct rwlock *lock)
-{
-    uint64_t free = 0;
-    return compare_exchange_acquire(&lock->word, &free, RW_FUTEX_WRITER);
-}
-
 static inline bool rw_futex_write_trylock(struct rwlock *lock)
 {
     uint64_t word = load_relaxed(&lock->word);
@@ -101,37 +97,20 @@ static inline bool rw_futex_write_trylock(struct rwlock *lock)
     return false;
 }
 
-/* The threads to wake after a release, by address alone. */
-struct rw_futex_wake {
-    bool readers, writer;
-};
-
-/* Clears those bits of `which` that are set in *word, and changes the value that these
- * threads sleep on (I2). Returns false if the word has changed; *word is new then. */
-static inline bool rw_futex_prepare(struct rwlock *lock, uint64_t *word, uint64_t which,
-                                    struct rw_futex_wake *wake)
+static inline bool rw_futex_write_fast(struct rwlock *lock)
 {
-    uint64_t set = *word & which;
-    if (!compare_exchange_relaxed(&lock->word, word, *word & ~set))
-        return false;
-    *word &= ~set;
-    if (set & RW_FUTEX_READERS_ASLEEP) {
-        fetch_add_release(&lock->state[0], 1);
-        wake->readers = true;
-    }
-    if (set & RW_FUTEX_WRITERS_ASLEEP) {
-        fetch_add_release(&lock->state[1], 1);
-        wake->writer = true;
-    }
-    return true;
+    return rw_futex_write_trylock(lock);
 }
 
-static inline void rw_futex_wake(struct rwlock *lock, struct rw_futex_wake wake)
+/* The halves of the word, for sleeping only. */
+static inline struct atomic_u32 *rw_futex_low(struct rwlock *lock)
 {
-    if (wake.readers)
-        unpark(&lock->state[0], INT32_MAX);
-    if (wake.writer)
-        unpark(&lock->state[1], 1);
+    return (struct atomic_u32 *)(void *)&lock->word;
+}
+
+static inline struct atomic_u32 *rw_futex_high(struct rwlock *lock)
+{
+    return rw_futex_low(lock) + 1;
 }
 
 /* The threads that a word allows to enter after the caller has left it. */
@@ -144,58 +123,69 @@ static inline uint64_t rw_futex_due(const struct rwlock *lock, uint64_t word)
     return rwlock_prefers_writers(lock) ? RW_FUTEX_WRITERS_ASLEEP : RW_FUTEX_ASLEEP;
 }
 
+static inline uint64_t rw_futex_with_next_phase(uint64_t word)
+{
+    return (word & ~RW_FUTEX_PHASE) | ((word + RW_FUTEX_NEXT_PHASE) & RW_FUTEX_PHASE);
+}
+
+/* Wakes the threads whose bits were cleared, by address alone. */
+static inline void rw_futex_wake(struct rwlock *lock, uint64_t cleared)
+{
+    if (cleared & RW_FUTEX_READERS_ASLEEP)
+        unpark(rw_futex_low(lock), INT32_MAX);
+    if (cleared & RW_FUTEX_WRITERS_ASLEEP)
+        unpark(rw_futex_high(lock), 1);
+}
+
 /* Releases `amount` of the word, and wakes those that it keeps out no longer. A reader
  * does not let the readers in that wait for a writer to come first. */
 static __attribute__((noinline, unused)) void
 rw_futex_release_slowly(struct rwlock *lock, uint64_t amount)
 {
-    struct rw_futex_wake wake = {false, false};
-    uint64_t word = load_relaxed(&lock->word);
-    for (;;) {
-        uint64_t left = word - amount, due = rw_futex_due(lock, left);
+    uint64_t word = load_relaxed(&lock->word), left, due;
+    do {
+        left = word - amount;
+        due = word & rw_futex_due(lock, left);
         if (amount == RW_FUTEX_READER && rw_futex_writers_wait(left))
             due &= RW_FUTEX_WRITERS_ASLEEP;
-        if (word & due) {
-            (void)rw_futex_prepare(lock, &word, due, &wake);
-            continue;
-        }
-        if (compare_exchange_release(&lock->word, &word, left))
-            break;
-    }
+        left &= ~due;
+        if (amount == RW_FUTEX_WRITER && due & RW_FUTEX_READERS_ASLEEP)
+            left = rw_futex_with_next_phase(left);
+    } while (!compare_exchange_release(&lock->word, &word, left));
     release_window();
-    rw_futex_wake(lock, wake);
+    rw_futex_wake(lock, due);
+}
+
+static inline void rw_futex_release(struct rwlock *lock, uint64_t amount)
+{
+    uint64_t word = load_relaxed(&lock->word);
+    while (likely(!(word & RW_FUTEX_ASLEEP)))
+        if (likely(compare_exchange_release(&lock->word, &word, word - amount)))
+            return;
+    rw_futex_release_slowly(lock, amount);
 }
 
 static inline void rw_futex_read_unlock(struct rwlock *lock)
 {
-    uint64_t word = load_relaxed(&lock->word);
-    while (likely(!(word & RW_FUTEX_ASLEEP)))
-        if (likely(
-                compare_exchange_release(&lock->word, &word, word - RW_FUTEX_READER)))
-            return;
-    rw_futex_release_slowly(lock, RW_FUTEX_READER);
+    rw_futex_release(lock, RW_FUTEX_READER);
 }
 
 static inline void rw_futex_write_unlock(struct rwlock *lock)
 {
-    uint64_t word = RW_FUTEX_WRITER;
-    if (unlikely(!compare_exchange_release(&lock->word, &word, 0)))
-        rw_futex_release_slowly(lock, RW_FUTEX_WRITER);
+    rw_futex_release(lock, RW_FUTEX_WRITER);
 }
 
-/* Sleeps while `phase` is the current one. `patient`: until a writer releases the lock;
- * otherwise the reader is admitted after a while. Returns false if the deadline has
+/* Sleeps while the low half has this value. `patient`: until a release wakes the
+ * reader; otherwise it is admitted after a while. Returns false if the deadline has
  * passed. */
-static inline bool rw_futex_sleep_reader(struct rwlock *lock, uint32_t phase,
+static inline bool rw_futex_sleep_reader(struct rwlock *lock, uint32_t low,
                                          bool patient, bool *admitted,
                                          const struct deadline *deadline)
 {
     if (patient)
-        return park(&lock->state[0], phase, deadline);
+        return park(rw_futex_low(lock), low, deadline);
     const struct deadline end = deadline_after(RW_FUTEX_PATIENCE_NS);
-    if (park(&lock->state[0], phase, &end))
-        return true;
-    *admitted = true;
+    *admitted = !park(rw_futex_low(lock), low, &end);
     return true;
 }
 
@@ -203,23 +193,23 @@ static inline bool rw_futex_read_wait(struct rwlock *lock,
                                       const struct deadline *deadline)
 {
     const bool gated = rwlock_prefers_writers(lock);
-    const uint32_t first = load_acquire(&lock->state[0]);
+    const uint64_t phase = load_relaxed(&lock->word) & RW_FUTEX_PHASE;
     uint32_t spins = spin_limit();
     for (bool admitted = false;;) {
-        uint32_t phase = load_acquire(&lock->state[0]);
         uint64_t word = load_relaxed(&lock->word);
-        admitted = admitted || (!gated && phase != first);
+        uint64_t asleep = word | RW_FUTEX_READERS_ASLEEP;
+        admitted = admitted || (!gated && (word & RW_FUTEX_PHASE) != phase);
         bool written = (word & RW_FUTEX_WRITER) != 0;
         if (!written && (admitted || !rw_futex_writers_wait(word))) {
             if (compare_exchange_acquire(&lock->word, &word, word + RW_FUTEX_READER))
                 return true;
         } else if (spins) {
             spins -= relax_at_most(spins);
-        } else if (word & RW_FUTEX_READERS_ASLEEP ||
-                   compare_exchange_relaxed(&lock->word, &word,
-                                            word | RW_FUTEX_READERS_ASLEEP)) {
-            if (!rw_futex_sleep_reader(lock, phase, gated || written || deadline,
-                                       &admitted, deadline))
+        } else if (word == asleep ||
+                   compare_exchange_relaxed(&lock->word, &word, asleep)) {
+            if (!rw_futex_sleep_reader(lock, (uint32_t)asleep,
+                                       gated || written || deadline, &admitted,
+                                       deadline))
                 return false;
         }
     }
@@ -228,22 +218,14 @@ static inline bool rw_futex_read_wait(struct rwlock *lock,
 /* A writer gives up: it no longer keeps the gate closed (I4). */
 static inline void rw_futex_write_leave(struct rwlock *lock)
 {
-    struct rw_futex_wake wake = {false, false};
-    uint64_t word = load_relaxed(&lock->word);
-    for (;;) {
-        uint64_t left = word - RW_FUTEX_WAITING;
-        uint64_t due = rw_futex_writers_wait(left) ? 0 : RW_FUTEX_READERS_ASLEEP;
-        if (word & due) {
-            (void)rw_futex_prepare(lock, &word, due, &wake);
-            continue;
-        }
-        wake.writer = rw_futex_writers_wait(left);
-        if (wake.writer)
-            fetch_add_release(&lock->state[1], 1);
-        if (compare_exchange_relaxed(&lock->word, &word, left))
-            break;
-    }
-    rw_futex_wake(lock, wake);
+    uint64_t word = load_relaxed(&lock->word), left, woken;
+    do {
+        left = word - RW_FUTEX_WAITING;
+        woken = rw_futex_writers_wait(left) ? RW_FUTEX_WRITERS_ASLEEP
+                                            : word & RW_FUTEX_READERS_ASLEEP;
+        left &= ~(woken & RW_FUTEX_READERS_ASLEEP);
+    } while (!compare_exchange_relaxed(&lock->word, &word, left));
+    rw_futex_wake(lock, woken);
 }
 
 static inline bool rw_futex_write_wait(struct rwlock *lock,
@@ -253,8 +235,8 @@ static inline bool rw_futex_write_wait(struct rwlock *lock,
     uint32_t spins = spin_limit();
     fetch_add_relaxed(&lock->word, RW_FUTEX_WAITING);
     for (;;) {
-        uint32_t turn = load_acquire(&lock->state[1]);
         uint64_t word = load_relaxed(&lock->word);
+        uint64_t asleep = word | RW_FUTEX_WRITERS_ASLEEP;
         if (!rw_futex_held(word)) {
             uint64_t taken = word - RW_FUTEX_WAITING + RW_FUTEX_WRITER;
             if (rw_futex_writers_wait(taken))
@@ -263,11 +245,10 @@ static inline bool rw_futex_write_wait(struct rwlock *lock,
                 return true;
         } else if (spins) {
             spins -= relax_at_most(spins);
-        } else if (word & RW_FUTEX_WRITERS_ASLEEP ||
-                   compare_exchange_relaxed(&lock->word, &word,
-                                            word | RW_FUTEX_WRITERS_ASLEEP)) {
+        } else if (word == asleep ||
+                   compare_exchange_relaxed(&lock->word, &word, asleep)) {
             slept = RW_FUTEX_WRITERS_ASLEEP;
-            if (!park(&lock->state[1], turn, deadline)) {
+            if (!park(rw_futex_high(lock), (uint32_t)(asleep >> 32), deadline)) {
                 rw_futex_write_leave(lock);
                 return false;
             }
