@@ -22,8 +22,13 @@ EXPORT int pthread_rwlock_init(pthread_rwlock_t *lock,
     }
     struct rwlock *ours = rwlock_of(lock);
     *ours = (struct rwlock){.shared = between, .kind = (uint32_t)kind};
-    return rwlock_passed_through(ours) ? real_pthread_rwlock_init()(lock, attributes)
-                                       : 0;
+    if (!rwlock_passed_through(ours, __builtin_return_address(0)))
+        return 0;
+    uint8_t slot = load_relaxed(&ours->algorithm);
+    int result = real_pthread_rwlock_init()(lock, attributes);
+    if (slot)
+        store_relaxed(&ours->algorithm, slot); /* in glibc's padding */
+    return result;
 }
 
 EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *lock)
@@ -46,10 +51,11 @@ UNTIMED(pthread_rwlock_tryrdlock, read_trylock)
 UNTIMED(pthread_rwlock_trywrlock, write_trylock)
 UNTIMED(pthread_rwlock_unlock, unlock)
 
+typedef int timed_operation(struct rwlock *, const struct deadline *);
+
 /* Glibc checks the arguments first, even if the lock is free. */
 static int with_deadline(struct rwlock *lock, clockid_t clock,
-                         const struct timespec *at,
-                         int (*timedlock)(struct rwlock *, const struct deadline *))
+                         const struct timespec *at, timed_operation *timedlock)
 {
     if ((clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) || at->tv_nsec < 0 ||
         at->tv_nsec >= 1000000000)
@@ -62,23 +68,28 @@ static int with_deadline(struct rwlock *lock, clockid_t clock,
                : timedlock(lock, &deadline);
 }
 
+/* Returns the operation, or NULL if the lock is glibc's. */
+#define TIMED_OPERATION(lock, operation)                                               \
+    (unlikely(rwlock_passed_through(lock, __builtin_return_address(0)))                \
+         ? NULL                                                                        \
+         : rwlock_operations_of(lock)->operation)
+
 #define TIMED(side, operation)                                                         \
     EXPORT int pthread_rwlock_timed##side(pthread_rwlock_t *lock,                      \
                                           const struct timespec *at)                   \
     {                                                                                  \
         struct rwlock *ours = rwlock_of(lock);                                         \
-        if (unlikely(rwlock_passed_through(ours)))                                     \
-            return real_pthread_rwlock_timed##side()(lock, at);                        \
-        return with_deadline(ours, CLOCK_REALTIME, at,                                 \
-                             rwlock_operations_of(ours)->operation);                   \
+        timed_operation *timedlock = TIMED_OPERATION(ours, operation);                 \
+        return timedlock ? with_deadline(ours, CLOCK_REALTIME, at, timedlock)          \
+                         : real_pthread_rwlock_timed##side()(lock, at);                \
     }                                                                                  \
     EXPORT int pthread_rwlock_clock##side(pthread_rwlock_t *lock, clockid_t clock,     \
                                           const struct timespec *at)                   \
     {                                                                                  \
         struct rwlock *ours = rwlock_of(lock);                                         \
-        if (unlikely(rwlock_passed_through(ours)))                                     \
-            return real_pthread_rwlock_clock##side()(lock, clock, at);                 \
-        return with_deadline(ours, clock, at, rwlock_operations_of(ours)->operation);  \
+        timed_operation *timedlock = TIMED_OPERATION(ours, operation);                 \
+        return timedlock ? with_deadline(ours, clock, at, timedlock)                   \
+                         : real_pthread_rwlock_clock##side()(lock, clock, at);         \
     }
 TIMED(rdlock, read_timedlock)
 TIMED(wrlock, write_timedlock)

@@ -2,6 +2,7 @@
 #include "preload/rwlock_dispatch.h"
 
 #include "preload/dispatch.h"
+#include "preload/plan.h"
 #include "preload/real.h"
 
 #include "rwlocks/read_holds.h"
@@ -101,10 +102,47 @@ static const struct rwlock_operations glibc_operations = {
     .destroy = glibc_destroy,
 };
 
-bool rwlock_passed_through(struct rwlock *lock)
+/* The operations for slot 0 while a plan concerns rwlocks: they select the algorithm of
+ * the lock at its first use. */
+static unsigned fallback_slot;
+
+static void resolve(struct rwlock *lock, const void *caller)
+{
+    unsigned slot = plan_slot(PLAN_RWLOCK, lock, caller);
+    uint8_t none = 0;
+    compare_exchange_release(&lock->algorithm, &none,
+                             (uint8_t)(slot ? slot : fallback_slot));
+}
+
+#define PLANNED(operation)                                                             \
+    static int plan_##operation(struct rwlock *lock)                                   \
+    {                                                                                  \
+        resolve(lock, __builtin_return_address(0));                             \
+        return rwlock_operations_of(lock)->operation(lock);                            \
+    }
+PLANNED(read_lock)
+PLANNED(write_lock)
+PLANNED(read_trylock)
+PLANNED(write_trylock)
+PLANNED(unlock)
+PLANNED(destroy)
+
+static const struct rwlock_operations plan_rwlock_operations = {
+    .read_lock = plan_read_lock,
+    .write_lock = plan_write_lock,
+    .read_trylock = plan_read_trylock,
+    .write_trylock = plan_write_trylock,
+    .unlock = plan_unlock,
+    .destroy = plan_destroy,
+};
+
+bool rwlock_passed_through(struct rwlock *lock, const void *caller)
 {
     if (unlikely(rwlock_dispatch[RWLOCK_DEFAULT].read_lock == first_read_lock))
         startup();
+    if (unlikely(rwlock_operations_of(lock)->read_lock == plan_read_lock) &&
+        !lock->shared)
+        resolve(lock, caller);
     return lock->shared || !rwlock_operations_of(lock)->read_timedlock;
 }
 
@@ -113,7 +151,10 @@ void rwlock_dispatch_fill(unsigned chosen)
     for (unsigned i = 1; i < rwlock_count; i++)
         rwlock_dispatch[i + 1] = rwlock_at(i).operations;
     rwlock_dispatch[RWLOCK_GLIBC] = glibc_operations;
-    rwlock_dispatch[RWLOCK_DEFAULT] = rwlock_dispatch[chosen + 1];
+    fallback_slot = chosen + 1;
+    rwlock_dispatch[RWLOCK_DEFAULT] = plan_concerns(PLAN_RWLOCK)
+                                          ? plan_rwlock_operations
+                                          : rwlock_dispatch[fallback_slot];
 }
 
 /* The key is among the first, for which pthread_setspecific() does not allocate. */

@@ -36,7 +36,8 @@ void rwlock_dispatch_fill(unsigned chosen);
 /* Has the library's record of a thread given back when the thread ends. */
 void rwlock_watch_threads(void);
 
-/* Returns whether the lock is glibc's. The first call initialises the library. */
-bool rwlock_passed_through(struct rwlock *lock);
+/* Returns whether the lock is glibc's. The first call initialises the library. `caller`
+ * is the return address of the hooked function, for the plan. */
+bool rwlock_passed_through(struct rwlock *lock, const void *caller);
 
 #endif
