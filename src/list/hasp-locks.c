@@ -70,7 +70,7 @@ int main(int count, char **words)
 {
     if (count > 1 && strcmp(words[1], "--wrapped") == 0) {
         print_mutexes(lock_list_length, lock_count);
-        print_rwlocks(rwlock_list_length, rwlock_count);
+        print_rwlocks(rwlock_list_length, rwlock_count());
     } else {
         print_mutexes(0, lock_list_length);
         print_rwlocks(0, rwlock_list_length);

@@ -148,10 +148,10 @@ bool rwlock_passed_through(struct rwlock *lock, const void *caller)
 
 void rwlock_dispatch_fill(unsigned chosen)
 {
-    for (unsigned i = 1; i < rwlock_count; i++)
+    for (unsigned i = 1; i < rwlock_count(); i++)
         rwlock_dispatch[i + 1] = rwlock_at(i).operations;
     rwlock_dispatch[RWLOCK_GLIBC] = glibc_operations;
-    fallback_slot = chosen + 1;
+    fallback_slot = rwlock_default_slot = chosen + 1;
     rwlock_dispatch[RWLOCK_DEFAULT] = plan_concerns(PLAN_RWLOCK)
                                           ? plan_rwlock_operations
                                           : rwlock_dispatch[fallback_slot];

@@ -4,11 +4,12 @@
  * in a forked child. locks/memory/fork_repair.h explains the protocol; it is the same
  * here.
  *
- * A thread calls rwlock_repair_if_due() before it waits, and before it releases the
- * lock in a forked child. forget(lock) removes all that waiting threads of the parent
- * left in the lock, and keeps who holds it: threads of the parent, which do not exist
- * in the child, still hold it, as in glibc. Other threads of the child may acquire and
- * release the lock meanwhile without waiting.
+ * A thread calls rwlock_repair_if_due() before it waits, and in a forked child before
+ * every trylock and release. forget(lock) removes all that waiting threads of the
+ * parent left in the lock. It keeps what the forking thread holds; what other threads
+ * of the parent hold, it may keep (as glibc does) or drop. If it changes more than the
+ * waiting threads' part of the lock, the algorithm's fast path fails in a forked child:
+ * then no thread of the child acquires the lock before the repair.
  */
 #ifndef HASP_RWLOCKS_FORK_REPAIR_H
 #define HASP_RWLOCKS_FORK_REPAIR_H
@@ -44,7 +45,8 @@ static inline void rwlock_repair_if_due(struct rwlock *lock,
         rwlock_repair_claim(lock, seen, now, forget);
 }
 
-/* Called before a release: only a forked child may have to repair the lock. */
+/* Called before a trylock or a release: only a forked child may have to repair the
+ * lock. */
 static inline void rwlock_repair_in_child(struct rwlock *lock,
                                           void (*forget)(struct rwlock *))
 {

@@ -122,6 +122,19 @@ bool read_holds_biased(const struct rwlock *lock)
     return false;
 }
 
+uint32_t read_holds_counted(const struct rwlock *lock)
+{
+    const uint64_t held = read_hold_of(lock, HOLD_COUNTED);
+    uint32_t generation = fork_generation(), last = pool_size(&read_holds_pool);
+    uint32_t counted = 0;
+    for (uint32_t id = 1; id <= last; id++) {
+        struct read_holds *holds = in_use(id, generation);
+        for (unsigned i = 0; holds && i < READ_HOLDS; i++)
+            counted += load_relaxed(&holds->at[i]) == held;
+    }
+    return counted;
+}
+
 void read_holds_give_back(void)
 {
     struct read_holds *holds = read_holds_mine();

@@ -113,6 +113,10 @@ int read_holds_release(const struct rwlock *lock);
  * release that emptied the entry. */
 bool read_holds_biased(const struct rwlock *lock);
 
+/* Returns how many readers the lock itself counts. For the repair of a lock in a
+ * forked child, before any thread of the child has acquired it. */
+uint32_t read_holds_counted(const struct rwlock *lock);
+
 /* Called when a thread ends. */
 void read_holds_give_back(void);
 

@@ -32,15 +32,22 @@ def wrapped() -> tuple[Record, ...]:
 
 
 def rwlocks() -> tuple[Record, ...]:
-    """Return the record of every reader-writer lock, glibc's first."""
-    return (*records("rwlock"), *wrapped())
+    """Return the record of every reader-writer lock, glibc's first.
+
+    Of those that are made of a mutex, which share their code, only a few.
+    """
+    few = {"mutex:futex", "mutex:mcs", "mutex:ticket", "mutex:c-ptl-tkt"}
+    others = [r for r in wrapped() if r["category"] != "mutex" or r["name"] in few]
+    return (*records("rwlock"), *others)
 
 
 def environment(lock: Record) -> dict[str, str]:
     env = {"HASP_RWLOCK": lock["name"]}
     if not lock["parks"]:
         env["CHECK_ROUNDS_DIVISOR"] = str(matrix.SPINNING_DIVISOR)
-    if lock["bypass_bound"] >= 0:
+    if lock["category"] == "mutex":
+        env["CHECK_EXCLUSIVE"] = "1"
+    elif lock["bypass_bound"] >= 0:
         env["CHECK_BOUNDED"] = "1"
     return env
 

@@ -87,13 +87,11 @@ bravo_write_result(struct rwlock *lock, void (*undo)(void *), bool wait,
     static int name##_bravo_write_timedlock_entry(struct rwlock *lock,                 \
                                                   const struct deadline *at)           \
     {                                                                                  \
-        if (!prefix##_write_trylock(lock __VA_ARGS__)) {                               \
+        if (name##_write_trylock_entry(lock)) {                                        \
             bravo_close(lock);                                                         \
             int result = name##_write_timedlock_entry(lock, at);                       \
             if (result)                                                                \
                 return result;                                                         \
-        } else {                                                                       \
-            rwlock_show_writer(lock);                                                  \
         }                                                                              \
         if (likely(load_relaxed(&lock->bias) == 0))                                    \
             return 0;                                                                  \
@@ -111,6 +109,7 @@ bravo_write_result(struct rwlock *lock, void (*undo)(void *), bool wait,
     static __attribute__((noinline)) int name##_bravo_unlock_slowly(                   \
         struct rwlock *lock)                                                           \
     {                                                                                  \
+        rwlock_repair_in_child(lock, prefix##_forget);                                 \
         int hold = read_holds_drop(lock);                                              \
         if (hold < 0 && load_relaxed(&lock->writer) == current_thread())               \
             return name##_write_unlock_entry(lock);                                    \
@@ -122,7 +121,6 @@ bravo_write_result(struct rwlock *lock, void (*undo)(void *), bool wait,
             return 0;                                                                  \
         if (hold < 0 && load_relaxed(&lock->writer))                                   \
             return name##_write_unlock_entry(lock);                                    \
-        rwlock_repair_in_child(lock, prefix##_forget);                                 \
         prefix##_read_unlock(lock __VA_ARGS__);                                        \
         return 0;                                                                      \
     }                                                                                  \
@@ -149,7 +147,7 @@ bravo_write_result(struct rwlock *lock, void (*undo)(void *), bool wait,
     }                                                                                  \
     static enum rwlock_use name##_bravo_use_entry(const struct rwlock *lock)           \
     {                                                                                  \
-        enum rwlock_use use = prefix##_use(lock);                                      \
+        enum rwlock_use use = prefix##_use(lock __VA_ARGS__);                          \
         return use == RWLOCK_FREE && load_relaxed(&lock->bias) != 0 &&                 \
                        read_holds_biased(lock)                                         \
                    ? RWLOCK_READ                                                       \

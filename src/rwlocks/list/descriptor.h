@@ -36,9 +36,12 @@ struct rwlock_descriptor {
 enum { RWLOCK_SLOTS = 128 };
 
 /* In the order of rwlocks.def. Entry 0 is the pass-through, without operations. */
-extern const unsigned rwlock_count __attribute__((visibility("hidden")));
+unsigned rwlock_count(void);
 extern const unsigned rwlock_default __attribute__((visibility("hidden")));
 struct rwlock_descriptor rwlock_at(unsigned index);
+
+/* The slot of the algorithm of those locks that have slot 0. */
+extern unsigned rwlock_default_slot __attribute__((visibility("hidden")));
 
 /* Entries below this are printed by `hasp-locks`, the others with --wrapped. */
 extern const unsigned rwlock_list_length __attribute__((visibility("hidden")));

@@ -2,13 +2,25 @@
 /* Expands rwlocks.def into the list of descriptor.h. Compiled once per platform. */
 #include "locks/list/names.h"
 #include "locks/list/properties.h"
+#include "rwlocks/algorithms/rw_mutex.h"
 #include "rwlocks/list/bravo_operations.h"
+
+#include <string.h>
+
+#define MUTEX_PREFIX "mutex:"
 
 #define RWLOCK(name, title, alias, prefix, argument, ...)                              \
     DEFINE_RWLOCK_OPERATIONS(name, prefix, argument)                                   \
     DEFINE_BRAVO_OPERATIONS(name, prefix, argument)
 #include "rwlocks/rwlocks.def"
 #undef RWLOCK
+
+/* Every lock of locks.def as a reader-writer lock shares one set of functions. */
+unsigned rwlock_default_slot;
+
+enum { MUTEX_COUNT_MOST = 64 };
+static unsigned mutex_of(const struct rwlock *lock);
+DEFINE_RWLOCK_OPERATIONS(rw_mutex, rw_mutex, WITH(mutex_of(lock)))
 
 static const struct rwlock_descriptor rwlock_list[] = {
     {.about = {.name = "glibc",
@@ -50,12 +62,45 @@ static const struct {
 #undef RWLOCK
 };
 
-enum { COUNT = 2 * LENGTH - 1 };
-_Static_assert((int)COUNT < (int)RWLOCK_SLOTS, "too few slots: raise RWLOCK_SLOTS");
+/* The entries behind these are mutex:LOCK, in the order of locks.def. */
+enum { MUTEXES = 2 * LENGTH - 1 };
+_Static_assert((int)MUTEXES + (int)MUTEX_COUNT_MOST < (int)RWLOCK_SLOTS,
+               "too few slots: raise RWLOCK_SLOTS");
 
 const unsigned rwlock_list_length = LENGTH;
-const unsigned rwlock_count = COUNT;
-const unsigned rwlock_default = COUNT - 1; /* bravo+ before the last one */
+const unsigned rwlock_default = MUTEXES - 1; /* bravo+ before the last one */
+
+unsigned rwlock_count(void)
+{
+    return (unsigned)MUTEXES + lock_list_length - 1;
+}
+
+/* Returns the index in locks.def. A rwlock has its slot, its index plus one. */
+static unsigned mutex_of(const struct rwlock *lock)
+{
+    unsigned slot = load_relaxed(&lock->algorithm);
+    return (slot ? slot : rwlock_default_slot) - MUTEXES;
+}
+
+static struct rwlock_descriptor mutex_at(unsigned index)
+{
+    static char names[MUTEX_COUNT_MOST][40];
+    char *name = names[index - MUTEXES];
+    struct rwlock_descriptor made = {
+        .about = lock_list[index - MUTEXES + 1],
+        .operations = RWLOCK_OPERATIONS(rw_mutex),
+    };
+    if (!name[0]) {
+        strcpy(name, MUTEX_PREFIX);
+        strncat(name, made.about.name, sizeof names[0] - sizeof MUTEX_PREFIX);
+    }
+    made.about.name = name;
+    made.about.alias = "";
+    made.about.category = "mutex";
+    made.about.outside_bytes += sizeof(struct side_block);
+    made.about.summary = "the mutex, which readers take, too";
+    return made;
+}
 
 static struct rwlock_descriptor bravo_at(unsigned index)
 {
@@ -71,17 +116,23 @@ static struct rwlock_descriptor bravo_at(unsigned index)
 
 struct rwlock_descriptor rwlock_at(unsigned index)
 {
-    return index < LENGTH ? rwlock_list[index] : bravo_at(index);
+    return index < LENGTH    ? rwlock_list[index]
+           : index < MUTEXES ? bravo_at(index)
+                             : mutex_at(index);
 }
 
 int rwlock_find(const char *name)
 {
+    const char *mutex = without_prefix(MUTEX_PREFIX, name);
+    int found = mutex ? lock_find(mutex) : 0;
+    if (mutex)
+        return found > 0 && found < (int)lock_list_length ? MUTEXES + found - 1 : -1;
     for (int i = 0; i < (int)LENGTH; i++)
         if (same_name(rwlock_list[i].about.name, name) ||
             (rwlock_list[i].about.alias[0] &&
              same_name(rwlock_list[i].about.alias, name)))
             return i;
-    for (int i = (int)LENGTH; i < (int)COUNT; i++)
+    for (int i = (int)LENGTH; i < (int)MUTEXES; i++)
         if (same_name(bravo_list[i - LENGTH].name, name))
             return i;
     return -1;

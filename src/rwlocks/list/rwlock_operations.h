@@ -76,6 +76,7 @@ static inline int write_result_of_timed_holder(struct rwlock *lock)
     static int name##_##side##_timedlock_entry(struct rwlock *lock,                    \
                                                const struct deadline *at)              \
     {                                                                                  \
+        rwlock_repair_in_child(lock, prefix##_forget);                                 \
         if (prefix##_##side##_trylock(lock __VA_ARGS__))                               \
             return acquired(lock);                                                     \
         int result = timed_holder(lock);                                               \
@@ -131,12 +132,12 @@ static inline int write_result_of_timed_holder(struct rwlock *lock)
     }                                                                                  \
     static int name##_destroy_entry(struct rwlock *lock)                               \
     {                                                                                  \
-        prefix##_destroy(lock);                                                        \
+        prefix##_destroy(lock __VA_ARGS__);                                            \
         return 0;                                                                      \
     }                                                                                  \
     static enum rwlock_use name##_use_entry(const struct rwlock *lock)                 \
     {                                                                                  \
-        return prefix##_use(lock);                                                     \
+        return prefix##_use(lock __VA_ARGS__);                                         \
     }
 
 /* The record's entry is filled after the lock was acquired: only its own thread reads
@@ -164,12 +165,14 @@ static inline int write_result_of_timed_holder(struct rwlock *lock)
     }                                                                                  \
     static int name##_read_trylock_entry(struct rwlock *lock)                          \
     {                                                                                  \
+        rwlock_repair_in_child(lock, prefix##_forget);                                 \
         if (likely(prefix##_read_trylock(lock __VA_ARGS__)))                           \
             return rwlock_record_reader(lock);                                         \
         return read_holds_nest(lock) ? 0 : EBUSY;                                      \
     }                                                                                  \
     static FAST int name##_write_trylock_entry(struct rwlock *lock)                    \
     {                                                                                  \
+        rwlock_repair_in_child(lock, prefix##_forget);                                 \
         return prefix##_write_trylock(lock __VA_ARGS__) ? rwlock_show_writer(lock)     \
                                                         : EBUSY;                       \
     }

@@ -18,6 +18,13 @@ CHECK_UNUSED static int rw_writers_get_turns(void)
     return getenv("CHECK_BOUNDED") != NULL;
 }
 
+/* Skips a case in which readers share the lock, for locks made of a mutex. */
+CHECK_UNUSED static void rw_needs_sharing(void)
+{
+    if (getenv("CHECK_EXCLUSIVE") != NULL)
+        check_skip("the lock's readers exclude each other");
+}
+
 enum rw_call {
     RW_READ,
     RW_WRITE,

@@ -111,6 +111,7 @@ static void *share_body(void *unused)
 
 static void readers_are_inside_together(void)
 {
+    rw_needs_sharing();
     enum { READERS = 5 };
     pthread_t started[READERS];
     CHECK_OK(pthread_barrier_init(&inside, NULL, READERS));

@@ -95,6 +95,7 @@ static void *holds_until_told(void *unused)
 /* A thread of the parent reads; the child can still read. */
 static void while_another_thread_reads(void)
 {
+    rw_needs_sharing();
     pthread_t reader = check_start(holds_until_told, NULL);
     CHECK_UNTIL(check_get(&entered));
     pid_t child = fork();

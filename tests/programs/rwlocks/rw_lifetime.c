@@ -99,6 +99,7 @@ static void *exits_while_reading(void *unused)
 
 static void thread_that_ended_still_reads(void)
 {
+    rw_needs_sharing();
     check_join(check_start(exits_while_reading, NULL));
     CHECK_RETURNS(pthread_rwlock_trywrlock(&lock), EBUSY);
     CHECK_OK(rw_elsewhere(&lock, RW_TRY_READ));

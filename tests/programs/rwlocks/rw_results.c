@@ -24,6 +24,7 @@ static void held_for_writing(void)
 
 static void held_for_reading(void)
 {
+    rw_needs_sharing();
     for (int i = 0; i < 3; i++) { /* the later rounds with the bias, if there is one */
         CHECK_OK(pthread_rwlock_rdlock(&lock));
         CHECK_OK(rw_elsewhere(&lock, RW_TRY_READ));
@@ -104,6 +105,7 @@ static void waits_last_until_the_deadline(void)
 
 static void waiters_that_give_up_leave_no_trace(void)
 {
+    rw_needs_sharing();
     for (int i = 0; i < 2; i++) {
         CHECK_OK(pthread_rwlock_rdlock(&lock));
         struct rw_attempt writer = {.lock = &lock, .call = RW_TIMED_WRITE};

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reader-writer locks for NUMA machines: C-RW-NP, C-RW-RP and C-RW-WP. I. Calciu, D.
+ * Dice, Y. Lev, V. Luchangco, V. Marathe, N. Shavit, "NUMA-aware reader-writer locks",
+ * PPoPP 2013.
+ *
+ * Idea: writers exclude each other by a cohort lock (c-ptl-tkt). Readers count
+ * themselves on a line of their NUMA node, and so do not disturb those of other nodes.
+ * The preference decides who looks at whom first.
+ *
+ *   side     id of a directory: a block for the cohort lock and the next two words, and
+ *            a block with a counter for each node
+ *   active   with readers preferred: nonzero while a writer enters or holds
+ *   barrier  with writers preferred: number of readers that have waited too long
+ *
+ * R1. A reader counts itself, executes a fence, and looks whether a writer is there
+ *     (the cohort lock is held; with readers preferred, `active`); a writer makes that
+ *     visible, executes a fence, and adds the counters up. One of them sees the other;
+ *     a reader that sees the writer takes itself back. C-RW-NP: readers count
+ *     themselves while they hold the cohort lock.
+ * R2. A reader may leave on another node than it came from: only the sum counts. While
+ *     a writer adds, no reader comes to stay, so the sum is at least the number of
+ *     readers inside.
+ * R3. A release touches side blocks only, which outlive the lock (inner_mutex.h).
+ *
+ * Overtaking: with readers preferred, writers starve while readers overlap. With
+ * writers preferred, a reader that has yielded CRW_PATIENCE times stops new writers.
+ * Timed lock: a writer that gives up after it got the cohort lock releases it.
+ * The kind that prefers writers: such a lock is C-RW-WP.
+ * Fork: in the child, only what the forking thread holds remains.
+ */
+#ifndef HASP_RWLOCKS_ALGORITHMS_COHORT_RW_H
+#define HASP_RWLOCKS_ALGORITHMS_COHORT_RW_H
+
+#include "locks/waiting/policies.h"
+#include "rwlocks/algorithms/inner_mutex.h"
+#include "rwlocks/read_holds.h"
+
+enum crw_preference { CRW_NEUTRAL, CRW_READERS, CRW_WRITERS };
+
+enum { CRW_INNER, CRW_COUNTERS }; /* in the directory */
+enum { CRW_ACTIVE = 12, CRW_BARRIER }; /* words of the cohort lock's block */
+enum { CRW_PATIENCE = 1000, CRW_NODES = SIDE_BLOCKS_MAX - CRW_COUNTERS };
+
+extern const struct lock_operations *crw_operations
+    __attribute__((visibility("hidden")));
+const struct lock_operations *crw_find_operations(void)
+    __attribute__((visibility("hidden")));
+
+static inline const struct lock_operations *crw_inner_operations(void)
+{
+    const struct lock_operations *found = __atomic_load_n(&crw_operations, 0);
+    return likely(found != NULL) ? found : crw_find_operations();
+}
+
+static inline struct side_block *crw_block(struct rwlock *lock)
+{
+    return side_memory_get(&lock->side, CRW_INNER);
+}
+
+static inline struct atomic_u32 *crw_counter(struct rwlock *lock)
+{
+    uint32_t node = current_node() % CRW_NODES;
+    return &side_memory_get(&lock->side, CRW_COUNTERS + node)->words[0];
+}
+
+static inline bool crw_locked(struct side_block *block)
+{
+    return load_acquire(&inner_mutex_in(block)->word) != 0;
+}
+
+/* Whether a reader has to wait for a writer (R1). */
+static inline bool crw_closed(struct side_block *block, enum crw_preference preference)
+{
+    return preference == CRW_READERS ? load_acquire(&block->words[CRW_ACTIVE]) != 0
+                                     : crw_locked(block);
+}
+
+/* Returns whether no reader is inside (R2). */
+static inline bool crw_no_readers(struct rwlock *lock)
+{
+    uint32_t sum = 0, nodes = node_count() < CRW_NODES ? node_count() : CRW_NODES;
+    for (uint32_t node = 0; node < nodes; node++) {
+        struct side_block *block = side_memory_find(&lock->side, CRW_COUNTERS + node);
+        sum += block ? load_acquire(&block->words[0]) : 0;
+    }
+    return sum == 0;
+}
+
+static inline enum crw_preference crw_of(const struct rwlock *lock,
+                                         enum crw_preference preference)
+{
+    return rwlock_prefers_writers(lock) ? CRW_WRITERS : preference;
+}
+
+static inline enum rwlock_use crw_use(const struct rwlock *lock,
+                                      enum crw_preference preference)
+{
+    (void)preference;
+    if (load_relaxed(&lock->writer))
+        return RWLOCK_WRITTEN;
+    bool used = load_relaxed(&lock->side) != 0;
+    return used && !crw_no_readers((struct rwlock *)(uintptr_t)lock) ? RWLOCK_READ
+                                                                     : RWLOCK_FREE;
+}
+
+static inline bool crw_read_trylock(struct rwlock *lock, enum crw_preference wanted)
+{
+    enum crw_preference preference = crw_of(lock, wanted);
+    struct side_block *block = crw_block(lock);
+    struct atomic_u32 *counter = crw_counter(lock);
+    if (preference == CRW_NEUTRAL) {
+        if (!crw_inner_operations()->trylock(inner_mutex_in(block)))
+            return false;
+        fetch_add_relaxed(counter, 1);
+        crw_inner_operations()->unlock(inner_mutex_in(block));
+        return true;
+    }
+    if (crw_closed(block, preference))
+        return false;
+    fetch_add_acq_rel(counter, 1);
+    fence_seq_cst();
+    if (likely(!crw_closed(block, preference)))
+        return true;
+    fetch_add_release(counter, UINT32_MAX);
+    return false;
+}
+
+/* The caller has the cohort lock: waits until the readers are gone. Returns false if
+ * the deadline has passed. `tries`: does not wait. */
+static inline bool crw_expel(struct rwlock *lock, enum crw_preference preference,
+                             bool tries, const struct deadline *deadline)
+{
+    struct atomic_u32 *active = &crw_block(lock)->words[CRW_ACTIVE];
+    struct spinner spinner = {0, 0};
+    for (;;) {
+        if (preference == CRW_READERS)
+            store_relaxed(active, 1);
+        fence_seq_cst();
+        if (crw_no_readers(lock))
+            return true;
+        if (preference == CRW_READERS)
+            store_relaxed(active, 0);
+        if (tries)
+            return false;
+        do
+            if (!spinner_spin(&spinner, deadline))
+                return false;
+        while (!crw_no_readers(lock));
+    }
+}
+
+static inline bool crw_enter_to_write(struct rwlock *lock, enum crw_preference wanted,
+                                      bool tries, const struct deadline *deadline)
+{
+    if (crw_expel(lock, crw_of(lock, wanted), tries, deadline))
+        return true;
+    crw_inner_operations()->unlock(inner_mutex_in(crw_block(lock)));
+    return false;
+}
+
+static inline bool crw_write_trylock(struct rwlock *lock, enum crw_preference wanted)
+{
+    return crw_inner_operations()->trylock(inner_mutex_in(crw_block(lock))) &&
+           crw_enter_to_write(lock, wanted, true, NULL);
+}
+
+static inline bool crw_read_fast(struct rwlock *lock, enum crw_preference wanted)
+{
+    return !unlikely(is_forked_child()) && crw_read_trylock(lock, wanted);
+}
+
+static inline bool crw_write_fast(struct rwlock *lock, enum crw_preference wanted)
+{
+    return !unlikely(is_forked_child()) && crw_write_trylock(lock, wanted);
+}
+
+static inline bool crw_read_wait(struct rwlock *lock, enum crw_preference wanted,
+                                 const struct deadline *deadline)
+{
+    enum crw_preference preference = crw_of(lock, wanted);
+    struct side_block *block = crw_block(lock);
+    if (preference == CRW_NEUTRAL) {
+        if (!inner_mutex_lock(inner_mutex_in(block), crw_inner_operations(), deadline))
+            return false;
+        fetch_add_relaxed(crw_counter(lock), 1);
+        crw_inner_operations()->unlock(inner_mutex_in(block));
+        return true;
+    }
+    struct spinner spinner = {0, 0};
+    uint32_t patience = rwlock_prefers_writers(lock) ? UINT32_MAX : CRW_PATIENCE;
+    bool came, in_time = true, barred = false;
+    while (!(came = crw_read_trylock(lock, wanted)) && in_time) {
+        if (preference == CRW_WRITERS && !barred && patience-- == 0) {
+            barred = true;
+            fetch_add_relaxed(&block->words[CRW_BARRIER], 1);
+        }
+        in_time = spinner_spin(&spinner, deadline);
+    }
+    if (barred)
+        fetch_add_relaxed(&block->words[CRW_BARRIER], UINT32_MAX);
+    return came;
+}
+
+static inline bool crw_write_wait(struct rwlock *lock, enum crw_preference wanted,
+                                  const struct deadline *deadline)
+{
+    struct side_block *block = crw_block(lock);
+    struct spinner spinner = {0, 0};
+    while (load_relaxed(&block->words[CRW_BARRIER]))
+        if (!spinner_spin(&spinner, deadline))
+            return false;
+    return inner_mutex_lock(inner_mutex_in(block), crw_inner_operations(), deadline) &&
+           crw_enter_to_write(lock, wanted, false, deadline);
+}
+
+static inline void crw_read_unlock(struct rwlock *lock, enum crw_preference wanted)
+{
+    (void)wanted;
+    fetch_add_release(crw_counter(lock), UINT32_MAX);
+}
+
+static inline void crw_write_unlock(struct rwlock *lock, enum crw_preference wanted)
+{
+    struct side_block *block = crw_block(lock);
+    if (crw_of(lock, wanted) == CRW_READERS)
+        store_release(&block->words[CRW_ACTIVE], 0);
+    crw_inner_operations()->unlock(inner_mutex_in(block));
+}
+
+void crw_forget(struct rwlock *lock) __attribute__((visibility("hidden")));
+void crw_destroy(struct rwlock *lock, enum crw_preference preference)
+    __attribute__((visibility("hidden")));
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reader-writer lock made of any mutex of the list: readers exclude each other. H.
+ * Guiroux, R. Lachaize, V. Quéma, "Multicore locks: the case is not closed yet", USENIX
+ * ATC 2016, compared mutexes in programs with reader-writer locks in this way.
+ *
+ * Idea: both sides take the mutex. It shows what sharing among readers is worth, and
+ * serves where read sections are so short that counting readers costs more.
+ *
+ *   side  id of the side block with the mutex
+ *
+ * I1. A thread that reads already does not take the mutex again: its further holds are
+ *     in its record (read_holds.h).
+ * I2. A release touches the side block only, which outlives the lock (inner_mutex.h).
+ *
+ * Overtaking, timed lock and fork: as in the mutex.
+ */
+#ifndef HASP_RWLOCKS_ALGORITHMS_RW_MUTEX_H
+#define HASP_RWLOCKS_ALGORITHMS_RW_MUTEX_H
+
+#include "rwlocks/algorithms/inner_mutex.h"
+
+static inline struct lock *rw_mutex_inner(struct rwlock *lock)
+{
+    return inner_mutex_in(side_block_of(&lock->side));
+}
+
+static inline enum rwlock_use rw_mutex_use(const struct rwlock *lock, unsigned index)
+{
+    (void)index;
+    uint32_t side = load_acquire(&lock->side);
+    if (!side || !load_relaxed(&inner_mutex_in(side_block_at(side))->word))
+        return RWLOCK_FREE;
+    return load_relaxed(&lock->writer) ? RWLOCK_WRITTEN : RWLOCK_READ;
+}
+
+static inline bool rw_mutex_write_trylock(struct rwlock *lock, unsigned index)
+{
+    return inner_mutex_operations(index)->trylock(rw_mutex_inner(lock));
+}
+
+static inline bool rw_mutex_write_fast(struct rwlock *lock, unsigned index)
+{
+    return rw_mutex_write_trylock(lock, index);
+}
+
+static inline bool rw_mutex_write_wait(struct rwlock *lock, unsigned index,
+                                       const struct deadline *deadline)
+{
+    return inner_mutex_lock(rw_mutex_inner(lock), inner_mutex_operations(index),
+                            deadline);
+}
+
+static inline bool rw_mutex_read_trylock(struct rwlock *lock, unsigned index)
+{
+    return rw_mutex_write_trylock(lock, index);
+}
+
+static inline bool rw_mutex_read_fast(struct rwlock *lock, unsigned index)
+{
+    return rw_mutex_write_trylock(lock, index);
+}
+
+static inline bool rw_mutex_read_wait(struct rwlock *lock, unsigned index,
+                                      const struct deadline *deadline)
+{
+    return rw_mutex_write_wait(lock, index, deadline);
+}
+
+static inline void rw_mutex_write_unlock(struct rwlock *lock, unsigned index)
+{
+    inner_mutex_operations(index)->unlock(rw_mutex_inner(lock));
+}
+
+static inline void rw_mutex_read_unlock(struct rwlock *lock, unsigned index)
+{
+    rw_mutex_write_unlock(lock, index);
+}
+
+static inline void rw_mutex_forget(struct rwlock *lock)
+{
+    (void)lock; /* the mutex repairs itself */
+}
+
+static inline void rw_mutex_destroy(struct rwlock *lock, unsigned index)
+{
+    uint32_t side = load_relaxed(&lock->side);
+    if (!side)
+        return;
+    struct side_block *block = side_block_at(side);
+    const struct lock_operations *operations = inner_mutex_operations(index);
+    operations->lock(inner_mutex_in(block)); /* N1 */
+    operations->destroy(inner_mutex_in(block));
+    store_relaxed(&lock->side, 0);
+    side_block_give(block);
+}
+
+#endif
