@@ -76,15 +76,17 @@
  * thread id). expect_wait(bool) notes whether the calling thread had to wait for the
  * last lock that it acquired on a slow path; its next acquisition then probably has to,
  * too. current_thread_if_known(): the id without a call, or 0 if the thread expects to
- * wait or has never called expect_wait(). single_threaded(): true only if no other
- * thread can run. wait_begin() -> token and wait_end(token, undo, argument) bracket a
- * wait: asynchronous cancellation is deferred in between; if one is pending at the end,
- * undo(argument), unless NULL, runs first. wait_is_asynchronous(token): whether the
- * thread may be cancelled asynchronously outside the bracket. fork_generation(): a
- * number up to 0xfffe that changes in the child of every fork; 1 only in a process that
- * is not a forked child. is_forked_child(): the same as fork_generation() != 1, but
- * cheaper. held_nodes(): the calling thread's struct held_nodes, zero in a new thread,
- * inherited by the child of a fork; only its thread uses it.
+ * wait, has entries in held_nodes(), or has never called expect_wait().
+ * single_threaded(): true only if no other thread can run. wait_begin() -> token and
+ * wait_end(token, undo, argument) bracket a wait: asynchronous cancellation is deferred
+ * in between; if one is pending at the end, undo(argument), unless NULL, runs first.
+ * wait_is_asynchronous(token): whether the thread may be cancelled asynchronously
+ * outside the bracket. fork_generation(): a number up to 0xfffe that changes in the
+ * child of every fork; 1 only in a process that is not a forked child.
+ * is_forked_child(): the same as fork_generation() != 1, but cheaper. held_nodes(): the
+ * calling thread's struct held_nodes, zero in a new thread, inherited by the child of a
+ * fork; only its thread uses it, and calls expect_wait(false) after it has added the
+ * first entry or removed the last one.
  *
  * TOPOLOGY. cpu_count(): the CPUs that this process may use (affinity and quota), at
  * least 1. node_count(): the number of NUMA nodes. current_node(): the node that the

@@ -157,7 +157,8 @@ uint32_t simulated_thread(void)
 
 uint32_t simulated_thread_if_known(void)
 {
-    return running && running->expects_wait ? 0 : simulated_thread();
+    bool holds = simulated_held_nodes()->count.raw != 0;
+    return holds || (running && running->expects_wait) ? 0 : simulated_thread();
 }
 
 void simulated_expect_wait(bool waits)

@@ -220,6 +220,11 @@ struct held_nodes *checked_held_nodes(void)
     return &held[model.running];
 }
 
+uint32_t checked_thread_if_known(void)
+{
+    return held[model.running].count.raw ? 0 : checked_thread();
+}
+
 uint32_t checked_fork_generation(void)
 {
     return 1u + model.generation;

@@ -16,6 +16,7 @@
 
 /* The operations that a cohort lock needs from a lock, at either level. */
 struct cohort_level {
+    bool (*fast)(struct lock *); /* a first attempt; may fail without need */
     bool (*trylock)(struct lock *);
     bool (*timedlock)(struct lock *, const struct deadline *);
     void (*unlock)(struct lock *);
@@ -26,8 +27,13 @@ struct cohort_level {
 };
 
 /* Makes a lock usable as a level; `wait` and `wait_until` are the arguments of its
- * functions. */
-#define COHORT_LEVEL(level, prefix, forget_it, tells, wait, wait_until)                \
+ * functions. The first attempt reads before it writes: a failed one leaves the line to
+ * those that read it, too. */
+#define COHORT_LEVEL(level, prefix, tries, forget_it, tells, wait, wait_until)         \
+    static inline bool level##_fast(struct lock *lock)                                 \
+    {                                                                                  \
+        return tries;                                                                  \
+    }                                                                                  \
     static inline bool level##_trylock(struct lock *lock)                              \
     {                                                                                  \
         return prefix##_trylock wait;                                                  \
@@ -46,6 +52,7 @@ struct cohort_level {
         prefix##_destroy(lock);                                                        \
     }                                                                                  \
     static const struct cohort_level level = {                                         \
+        .fast = level##_fast,                                                          \
         .trylock = level##_trylock,                                                    \
         .timedlock = level##_timedlock,                                                \
         .unlock = level##_unlock,                                                      \
@@ -62,11 +69,13 @@ static inline void cohort_no_queue(struct lock *lock, bool held)
     (void)held;
 }
 
-COHORT_LEVEL(cohort_backoff, spinlock, cohort_no_queue, NULL, (lock, true),
-             (lock, true, deadline))
-COHORT_LEVEL(cohort_mutexee, mutexee, mutexee_forget, NULL, (lock, MUTEXEE_SPINNERS),
+COHORT_LEVEL(cohort_backoff, spinlock, spinlock_trylock(lock, true), cohort_no_queue,
+             NULL, (lock, true), (lock, true, deadline))
+COHORT_LEVEL(cohort_mutexee, mutexee, mutexee_trylock(lock, MUTEXEE_SPINNERS),
+             mutexee_forget, NULL, (lock, MUTEXEE_SPINNERS),
              (lock, MUTEXEE_SPINNERS, deadline))
-COHORT_LEVEL(cohort_mcs, mcs, mcs_forget, NULL, (lock, SPIN), (lock, SPIN, deadline))
+COHORT_LEVEL(cohort_mcs, mcs, mcs_try(lock), mcs_forget, NULL, (lock, SPIN),
+             (lock, SPIN, deadline))
 
 /* Steps that all cohort locks share. A thread that passes through the local level holds
  * the lock by a node, and lock->mode shows that; one that has the global lock only has
@@ -126,8 +135,7 @@ cohort_forget_global(struct lock *lock, bool held, const struct waiter *holder,
 
 /* Defines the functions for locks.def of a lock whose local level is
  * prefix_forget, prefix_acquire and prefix_hand_over. The word is cleared when
- * name_release is called: the holder has no node, or another thread releases. The fast
- * path reads first: a failed attempt leaves the line to those that read it, too. */
+ * name_release is called: the holder has no node, or another thread releases. */
 #define COHORT_OPERATIONS(name, prefix, global_level)                                  \
     static __attribute__((unused)) void name##_forget(struct lock *lock, bool held)    \
     {                                                                                  \
@@ -140,7 +148,7 @@ cohort_forget_global(struct lock *lock, bool held, const struct waiter *holder,
     }                                                                                  \
     static inline bool name##_fast(struct lock *lock)                                  \
     {                                                                                  \
-        return global_level.trylock(lock);                                             \
+        return global_level.fast(lock);                                                \
     }                                                                                  \
     static __attribute__((noinline, unused)) enum acquisition name##_acquire(          \
         struct lock *lock, const struct deadline *deadline)                            \

@@ -36,11 +36,16 @@ static inline bool mcs_timedlock(struct lock *lock, enum waiting waiting,
     return true;
 }
 
+static __attribute__((noinline, unused)) void mcs_leave_nodeless(struct lock *lock)
+{
+    mcs_leave(lock, NULL, false);
+}
+
 static inline void mcs_unlock(struct lock *lock, enum waiting waiting)
 {
     (void)waiting;
     if (unlikely(!release_if(&mcs_of(lock)->tail, TAIL_HELD, 0)))
-        mcs_leave(lock, NULL, false);
+        mcs_leave_nodeless(lock);
 }
 
 static inline void mcs_destroy(struct lock *lock)

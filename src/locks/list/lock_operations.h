@@ -23,15 +23,21 @@
  * stands while a lock without nodes is handed to waiters (handed_body.h). */
 enum { OWN_WORD, SHOWN_WORD, KEPT_WORD, HANDED_WORD };
 
-/* The thread has acquired the lock without a node. Returns 0. */
-static inline __attribute__((always_inline)) int take_body(struct lock *lock, int word,
-                                                           uint32_t thread)
+/* The thread has acquired the lock without a node. It has no nodes on a fast path. */
+static inline __attribute__((always_inline)) void
+take_body_at_once(struct lock *lock, int word, uint32_t thread)
 {
     if (word == OWN_WORD)
         store_relaxed(&lock->owner, thread);
     else
         shown_word_set(lock, thread);
-    return word == KEPT_WORD && unlikely(held_nodes_any()) ? held_nodes_drop(lock) : 0;
+}
+
+static inline __attribute__((always_inline)) void take_body(struct lock *lock, int word)
+{
+    take_body_at_once(lock, word, current_thread());
+    if (word == KEPT_WORD && unlikely(held_nodes_any()))
+        held_nodes_drop(lock);
 }
 
 static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
@@ -66,7 +72,7 @@ static inline __attribute__((always_inline)) void expect_leavers(struct lock *lo
     {                                                                                  \
         prefix##_adopted(lock, waiter);                                                \
         if (word != KEPT_WORD)                                                         \
-            take_body(lock, word, current_thread());                                   \
+            take_body(lock, word);                                   \
     }
 #define DEFINE_ADOPT_REQUEUE(name, prefix, word, ...)                                  \
     static void name##_adopt_entry(struct lock *lock, struct waiter *waiter)           \
@@ -76,7 +82,7 @@ static inline __attribute__((always_inline)) void expect_leavers(struct lock *lo
     static void name##_relock_entry(struct lock *lock)                                 \
     {                                                                                  \
         prefix##_relock(lock __VA_ARGS__);                                             \
-        take_body(lock, word, current_thread());                                       \
+        take_body(lock, word);                                       \
     }
 
 #define FIELDS_ADOPT_NONE(name)
@@ -93,7 +99,7 @@ finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
     if (word != HANDED_WORD)
         expect_wait(false);
     if (how == ACQUIRED)
-        take_body(lock, word, current_thread());
+        take_body(lock, word);
     wait_end(token, how ? undo : NULL, lock);
     return how != NOT_ACQUIRED;
 }
@@ -152,11 +158,20 @@ finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
     }
 
 /* The cache comes first: what the thread holds by a node is released without reading
- * the lock. */
+ * the lock. Only a forked child may have to repair the lock. */
 #define DEFINE_UNLOCK_KEPT_WORD(name, prefix, word, ...)                               \
-    static inline int name##_unlock_without_node(struct lock *lock)                    \
+    static __attribute__((noinline)) int name##_unlock_in_child(struct lock *lock)     \
     {                                                                                  \
         prefix##_before_release(lock);                                                 \
+        clear_body(lock, word);                                                        \
+        prefix##_release(lock __VA_ARGS__);                                            \
+        return 0;                                                                      \
+    }                                                                                  \
+    static inline int name##_unlock_without_node(struct lock *lock)                    \
+    {                                                                                  \
+        if (unlikely(is_forked_child()))                                               \
+            return name##_unlock_in_child(lock);                                       \
+        prefetch_for_write(&lock->generation);                                         \
         clear_body(lock, word);                                                        \
         prefix##_release(lock __VA_ARGS__);                                            \
         return 0;                                                                      \
@@ -200,13 +215,14 @@ finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
         uint32_t thread = current_thread_if_known();                                   \
         if (unlikely(!thread) || unlikely(!prefix##_fast(lock)))                       \
             return name##_lock_slowly(lock);                                           \
-        return take_body(lock, word, thread);                                          \
+        take_body_at_once(lock, word, thread);                                         \
+        return 0;                                                                      \
     }                                                                                  \
     static FAST bool name##_trylock_entry(struct lock *lock)                           \
     {                                                                                  \
         enum acquisition how = prefix##_trylock(lock __VA_ARGS__);                     \
         if (how == ACQUIRED)                                                           \
-            take_body(lock, word, current_thread());                                   \
+            take_body(lock, word);                                   \
         return how != NOT_ACQUIRED;                                                    \
     }                                                                                  \
     static bool name##_timedlock_entry(struct lock *lock, const struct deadline *at)   \
@@ -265,7 +281,8 @@ finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
         uint32_t thread = current_thread_if_known();                                   \
         if (unlikely(!thread) || unlikely(!prefix##_fast(lock)))                       \
             return name##_lock_restricted(lock);                                       \
-        return take_body(lock, word, thread);                                          \
+        take_body_at_once(lock, word, thread);                                         \
+        return 0;                                                                      \
     }                                                                                  \
     static bool name##_restricted_timedlock_entry(struct lock *lock,                   \
                                                   const struct deadline *at)           \

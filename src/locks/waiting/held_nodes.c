@@ -25,6 +25,8 @@ static void remove_at(struct held_nodes *held, uint32_t index, uint32_t count)
                       load_relaxed(&held->entries[index + 1].node));
     }
     store_relaxed(&held->count, count);
+    if (!count)
+        expect_wait(false);
 }
 
 static bool is_held_through(const struct lock *lock, const struct waiter *waiter)
@@ -48,6 +50,8 @@ void held_nodes_put(const struct lock *lock, struct waiter *waiter)
     store_relaxed(&held->entries[count].lock, low_half(lock));
     store_relaxed(&held->entries[count].node, waiter->link.id);
     store_relaxed(&held->count, count + 1);
+    if (!count)
+        expect_wait(false);
 }
 
 struct waiter *held_nodes_take(const struct lock *lock)
@@ -72,12 +76,11 @@ struct waiter *held_nodes_search(const struct lock *lock)
     return NULL;
 }
 
-int held_nodes_drop(const struct lock *lock)
+void held_nodes_drop(const struct lock *lock)
 {
     struct waiter *stale = held_nodes_take(lock);
     if (stale && load_relaxed(&stale->holder) == current_thread())
         store_relaxed(&stale->holds, 0); /* its lock's memory was used anew */
-    return 0;
 }
 
 bool held_nodes_have(const struct lock *lock)

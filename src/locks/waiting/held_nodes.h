@@ -22,7 +22,8 @@
  *     each earlier hand-over cleared `holds` before its grant.
  *
  * A thread that acquires a lock without a waiter drops its own stale entries of that
- * lock, because a release trusts the cache without reading the lock.
+ * lock, because a release trusts the cache without reading the lock. Fast paths need no
+ * check for that: a thread with entries does not take them (current_thread_if_known()).
  */
 #ifndef HASP_LOCKS_WAITING_HELD_NODES_H
 #define HASP_LOCKS_WAITING_HELD_NODES_H
@@ -54,8 +55,8 @@ struct waiter *held_nodes_take(const struct lock *lock);
 /* Returns the waiter through which any thread holds the lock, or NULL. Slow. */
 struct waiter *held_nodes_search(const struct lock *lock);
 
-/* The caller has acquired the lock without a waiter: drops stale entries. Returns 0. */
-int held_nodes_drop(const struct lock *lock);
+/* The caller has acquired the lock without a waiter: drops stale entries. */
+void held_nodes_drop(const struct lock *lock);
 
 /* Returns whether the caller's cache shows that it holds the lock. */
 bool held_nodes_have(const struct lock *lock);

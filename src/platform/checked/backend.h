@@ -111,7 +111,7 @@ enum { SLEEP_SLICE_NS = 0 };
 #define yield_limit() 0u /* all iterations are alike */
 
 #define current_thread() checked_thread()
-#define current_thread_if_known() checked_thread()
+#define current_thread_if_known() checked_thread_if_known()
 #define expect_wait(waits) ((void)(waits))
 #define single_threaded() false
 #define wait_begin() 0

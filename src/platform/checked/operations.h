@@ -55,6 +55,7 @@ uint32_t checked_thread(void);
 uint32_t checked_node(void);
 uint32_t checked_fork_generation(void);
 struct held_nodes *checked_held_nodes(void);
+uint32_t checked_thread_if_known(void);
 void *checked_pages(size_t bytes);
 __attribute__((noreturn)) void checked_die(const char *text);
 

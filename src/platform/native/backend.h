@@ -17,7 +17,6 @@
 #include "platform/native/die.h"
 #include "platform/native/fork.h"
 #include "platform/native/futex.h"
-#include "platform/native/held_nodes.h"
 #include "platform/native/memory.h"
 #include "platform/native/release_window.h"
 #include "platform/native/spinning.h"

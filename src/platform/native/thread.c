@@ -3,12 +3,12 @@
 
 #include <sys/syscall.h>
 
-__thread uint32_t thread_id_cached, thread_id_unless_waiting;
+__thread struct this_thread this_thread;
 
 uint32_t thread_id_learn(void)
 {
-    thread_id_cached = (uint32_t)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
-    return thread_id_cached;
+    this_thread.id = (uint32_t)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
+    return this_thread.id;
 }
 
 void wait_end_asynchronous(void (*undo)(void *), void *argument)

@@ -314,6 +314,11 @@ struct held_nodes *checked_held_nodes(void)
     return held_nodes_of(rl::thread_index());
 }
 
+uint32_t checked_thread_if_known(void)
+{
+    return held_nodes_count(rl::thread_index()) ? 0 : checked_thread();
+}
+
 void *checked_pages(size_t)
 {
     return nullptr;

@@ -73,6 +73,11 @@ struct held_nodes *held_nodes_of(unsigned thread)
     return &held[thread % THREADS];
 }
 
+unsigned held_nodes_count(unsigned thread)
+{
+    return held[thread % THREADS].count.raw;
+}
+
 void pool_keep(struct pool *pool, struct pool_slot *slot)
 {
     (void)pool, (void)slot;

@@ -7,5 +7,6 @@ unsigned pools_taken(void);
 
 struct held_nodes;
 struct held_nodes *held_nodes_of(unsigned thread);
+unsigned held_nodes_count(unsigned thread);
 
 #endif

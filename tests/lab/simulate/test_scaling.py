@@ -25,17 +25,17 @@ from hasp.lab.simulate.validation.scaling import (
 # Least throughput of the shipped lock by that of its published form, in each of CELLS.
 # A bound is raised whenever a lock becomes faster; the goal is 0.95.
 LEAST = {
-    "ticket": 0.92,
+    "ticket": 0.93,
     "ticket-backoff": 0.95,
-    "alock": 0.52,
-    "mcs": 0.86,
-    "clh": 0.72,
+    "alock": 0.60,
+    "mcs": 0.95,
+    "clh": 0.95,
     "c-tkt-tkt": 0.80,
-    "hticket": 0.81,
-    "hclh": 0.86,
+    "hticket": 0.82,
+    "hclh": 0.88,
     "twa": 0.95,
     "hapax": 0.95,
-    "cna": 0.21,
+    "cna": 0.69,
     "hemlock": 0.57,
     "reciprocating": 0.68,
     "hmcs": 0.88,
@@ -43,8 +43,8 @@ LEAST = {
     "c-bo-mcs": 0.91,
     "c-ptl-tkt": 0.77,
     "fc-mcs": 0.95,
-    "shfl": 0.28,
-    "fissile": 0.35,
+    "shfl": 0.29,
+    "fissile": 0.43,
     "malthusian": 0.75,
 }
 LOADS = (("xeon-80", 80, 1), ("haswell-72", 72, 1), ("haswell-72", 24, 16))
