@@ -21,6 +21,8 @@ from hasp.base.errors import HaspError
 from hasp.base.suggestion import did_you_mean
 from hasp.compare.settings import Metric, Settings, shell_words
 from hasp.launch.ready import parse_ready
+from hasp.locks.given import label
+from hasp.locks.kinds import KINDS, MUTEX
 from hasp.locks.native import REFERENCE
 from hasp.locks.selection import select
 from hasp.locks.site_plan import toml_file
@@ -76,6 +78,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "workload": (str,),
     "knobs": (dict,),
     "locks": (str, list),
+    **{kind.list_option[2:]: (str, list) for kind in KINDS if kind is not MUTEX},
     "plans": (list,),
     "threads": (list,),
     "nodes": (list,),
@@ -243,13 +246,23 @@ def _settings(table: ProgramTable, plan_files: tuple[PlanFile, ...]) -> Settings
 
 
 def _locks(table: ProgramTable) -> list[str]:
-    """Return the names of its locks, given as for --locks or as a list of words."""
-    words = table.get("locks", "all")
-    if isinstance(words, list):
-        if not all(isinstance(word, str) for word in words):
-            table.fail("locks", f"{words!r} is not a list of names", 'e.g. ["mcs"]')
-        words = ",".join(words)
-    return [lock.name for lock in table.convert("locks", select, words)]
+    """Return the labels of its locks, given as for --locks or as a list of words.
+
+    All algorithms of mutexes if there is no list. With lists for other kinds, the
+    reference is measured, too.
+    """
+    found: list[str] = []
+    keys = {kind: kind.list_option[2:] for kind in KINDS}
+    given = {kind for kind, key in keys.items() if table.get(key) is not None}
+    for kind in [kind for kind in KINDS if kind in given] or [MUTEX]:
+        key = keys[kind]
+        words = table.get(key, "all")
+        if isinstance(words, list):
+            if not all(isinstance(word, str) for word in words):
+                table.fail(key, f"{words!r} is not a list of names", 'e.g. ["mcs"]')
+            words = ",".join(words)
+        found += map(label, table.convert(key, partial(select, kind=kind), words))
+    return list(dict.fromkeys([*found, *([REFERENCE] if given - {MUTEX} else [])]))
 
 
 def _repetition(table: ProgramTable) -> Repetition:
