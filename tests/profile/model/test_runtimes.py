@@ -63,3 +63,11 @@ def test_a_missing_or_damaged_file(tmp_path: Path) -> None:
     damaged.write_bytes(b"\x7fELF" + bytes(range(200)))
     for path in (damaged, tmp_path / "missing"):
         assert runtimes_of([], str(path)) == ()
+
+
+def test_a_program_that_uses_the_locks_of_openmp_itself(tmp_path: Path) -> None:
+    source = "void GOMP_critical_name_start(void **p) { (void)p; }"
+    for text, used in ((source, True), ("", False)):
+        program = compiled(text, tmp_path)
+        (found,) = runtimes_of([module("/lib/libgomp.so.1")], str(program))
+        assert found.is_programs is used

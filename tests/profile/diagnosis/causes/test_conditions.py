@@ -108,3 +108,24 @@ def test_time_lost_in_time_outs_counts_and_not_their_number() -> None:
 
 def test_time_outs_without_lost_signals_are_idle_time() -> None:
     assert diagnose(timed(timeouts=1000, lost=10)).lead.id == "not-locks"
+
+
+def awakened(held: float) -> Profile:
+    """Most woken threads wait again after they held the mutex for so long."""
+    again = use(WAITS, 0, 0, held)
+    mutex = replace(MUTEX, stats={**MUTEX.stats, Operation.RELOCK: again})
+    whole = waits(WAITS, 190 * US, signals=WAITS, woken_by_signal=WAITS)
+    whole = replace(whole, futile_wakes=int(0.8 * WAITS))
+    each = waits(WAITS // 2, 190 * US)
+    threads = {2: each, 3: each, 4: replace(waits(0, 0), signals=WAITS)}
+    job = condition(2, "job.c:9 &job->ready", threads, whole)
+    return program(mutex, job, cpu_ns=SECOND)
+
+
+def test_threads_that_wait_again_at_once_had_nothing_to_do() -> None:
+    assert diagnose(awakened(200)).lead.id == "needless-waits"
+
+
+def test_threads_that_work_under_the_mutex_were_woken_for_it() -> None:
+    """As the slices of FFmpeg's filters."""
+    assert diagnose(awakened(25 * US)).lead.id == "not-locks"

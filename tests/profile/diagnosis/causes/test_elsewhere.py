@@ -5,7 +5,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+from profile_samples import SECOND
+
 from hasp.profile.diagnosis.diagnose import diagnose
+from hasp.profile.model.foreign import ForeignWaits
 from hasp.profile.model.profile import Profile
 from hasp.profile.model.runtimes import Runtime
 
@@ -65,3 +69,43 @@ def test_the_locks_of_a_virtual_machine_are_not_the_programs() -> None:
     assert "monitors of Java, which Hasp does not see" in found.sentence
     native = diagnose(run_by_java(never_released(), "libnative.so"))
     assert native.lead.id == "stuck"
+
+
+def with_openmp(*, is_programs: bool, busy: bool) -> Profile:
+    openmp = Runtime(
+        *("openmp", "OpenMP", "libgomp.so.1", "critical sections", "perf"),
+        is_programs=is_programs,
+    )
+    profile = replace(idle(), unseen_runtimes=(openmp,), foreign=NOBODY)
+    cpu = 5 * SECOND if busy else SECOND
+    threads = tuple(replace(one, cpu_ns=cpu) for one in profile.threads)
+    return replace(profile, threads=threads)
+
+
+NOBODY = ForeignWaits(100, 0, 0, {})
+
+
+def test_waiters_of_openmp_may_spin() -> None:
+    found = diagnose(with_openmp(is_programs=True, busy=True))
+    assert found.lead.id == "unseen-locks"
+    assert "spin for critical sections of OpenMP" in found.sentence
+
+
+@pytest.mark.parametrize(("is_programs", "busy"), [(False, True), (True, False)])
+def test_a_program_without_such_sections_or_with_idle_cpus_does_not_spin(
+    is_programs: bool, busy: bool
+) -> None:
+    found = diagnose(with_openmp(is_programs=is_programs, busy=busy))
+    assert found.lead.id == "not-locks"
+
+
+def asleep_in_futexes(sleeps: int) -> Profile:
+    """Two samples show short waits in futexes; each thread slept so often."""
+    profile = replace(idle(), foreign=ForeignWaits(30, 4, 2, {"server": 1.0}))
+    threads = tuple(replace(one, voluntary=sleeps) for one in profile.threads)
+    return replace(profile, threads=threads)
+
+
+def test_many_sleeps_without_a_lock_confirm_a_few_samples() -> None:
+    assert diagnose(asleep_in_futexes(100_000)).lead.id == "unseen-locks"
+    assert diagnose(asleep_in_futexes(100)).lead.id == "not-locks"

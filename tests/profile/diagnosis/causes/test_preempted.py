@@ -86,3 +86,8 @@ def test_woken_threads_are_no_crowd_while_a_cpu_is_idle() -> None:
     )
     assert Facts(profile).crowded
     assert not Facts(replace(profile, threads=sleepy, process_samples=idle)).crowded
+
+
+def test_a_few_waits_for_a_cpu_are_usual_where_threads_outnumber_them() -> None:
+    """As in pigz, whose threads compute nearly all the time."""
+    assert diagnose(crowded(use(10_000, 400, 8 * MS, 30 * US))).lead.id == "not-locks"
