@@ -3,7 +3,7 @@
 """Make the data of `hasp bench advice`: docs/data/advice.jsonl.
 
 Each line is one program with one number of threads: the throughput of every measured
-run under every lock, from the stores of two studies, and the measures of some recorded
+run under every lock, from the store of the study, and the measures of some recorded
 runs, which the advice is given from.
 
     tools/make_advice_data.py record TRACES     record the programs, about four minutes
@@ -22,10 +22,11 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs/data/advice.jsonl"
-STUDIES = [ROOT / "docs/studies" / name for name in ("two-cpus", "advice")]
+STUDY = ROOT / "docs/studies/advice"
+CAMPAIGNS = ("plan", "fresh")
 RECORDINGS = 3
 SIGNIFICANT = 6  # digits of each value
-SPLIT = STUDIES[1] / "split.toml"
+SPLIT = STUDY / "split.toml"
 # Sites below all of these are left out.
 LEAST = {
     "share": 0.002,
@@ -35,7 +36,13 @@ LEAST = {
     "trylock_failures_per_s": 100,
     "blocking_per_s": 100,
 }
-HALVES = ("fresh", "fitting", "judging")  # the first that names a program counts
+# The first list of the split that names a program counts.
+HALVES = {
+    "fresh": "fresh",
+    "judging-later": "judging",
+    "fitting": "fitting",
+    "judging": "judging",
+}
 sys.path.insert(0, str(ROOT / "python"))
 
 from hasp.base.document import Document  # noqa: E402
@@ -49,18 +56,17 @@ from hasp.study import campaign, grids, samples, shapes  # noqa: E402
 from hasp.study.program import StudyProgram  # noqa: E402
 
 
-def programs() -> Iterator[tuple[Path, StudyProgram]]:
-    """Every program, with the folder of its study."""
-    for folder in STUDIES:
-        for program in campaign.load(folder / "plan.toml").programs:
-            yield folder, program
+def programs() -> Iterator[StudyProgram]:
+    """Every program of the study."""
+    for name in CAMPAIGNS:
+        yield from campaign.load(STUDY / f"{name}.toml").programs
 
 
 def half_of(program: str) -> str:
     """The part of the split that a program belongs to."""
     split = Document.read(SPLIT)
-    for half in HALVES:
-        for software in split.get((half,)):
+    for listed, half in HALVES.items():
+        for software in split.get((listed,)):
             if program == software or program.startswith(f"{software} "):
                 return half
     raise SystemExit(f"{SPLIT} does not name the software of {program!r}")
@@ -98,7 +104,7 @@ def record(traces: Path) -> None:
     """Record each program with each number of threads, in rounds."""
     traces.mkdir(parents=True, exist_ok=True)
     for recording in range(RECORDINGS):
-        for _, program in programs():
+        for program in programs():
             for threads in program.settings.threads:
                 path = trace_of(traces, program.name, threads or 1, recording)
                 if path.exists():
@@ -148,23 +154,20 @@ def rounded(value: float) -> float:
 
 def cases(traces: Path) -> Iterator[dict[str, Any]]:
     """The records of the data file."""
-    stores = {}
-    for folder in STUDIES:
-        rows = samples.open_store(folder / "store").read()
-        stores[folder] = grids.runs_of(rows, "two-cpus", campaign.THROUGHPUT)
-    for folder, program in programs():
+    rows = samples.open_store(STUDY / "store").read()
+    runs = grids.runs_of(rows, "two-cpus", campaign.THROUGHPUT)
+    for program in programs():
         for size in program.settings.threads:
             threads = size or 1
             paths = [
                 trace_of(traces, program.name, threads, number)
                 for number in range(RECORDINGS)
             ]
-            runs = stores[folder]
             yield {
                 "program": program.name,
                 "threads": threads,
                 "half": half_of(program.name),
-                "study": folder.name,
+                "study": STUDY.name,
                 "runs": values_of(runs, program, threads),
                 "recordings": undisturbed(list(map(measures_of, paths))),
             }
