@@ -23,7 +23,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs/data/advice.jsonl"
 STUDY = ROOT / "docs/studies/advice"
-CAMPAIGNS = ("plan", "fresh")
+CAMPAIGNS = ("plan", "lengths", "fresh")
 RECORDINGS = 3
 SIGNIFICANT = 6  # digits of each value
 SPLIT = STUDY / "split.toml"
@@ -40,6 +40,7 @@ LEAST = {
 HALVES = {
     "fresh": "fresh",
     "judging-later": "judging",
+    "fitting-later": "fitting",
     "fitting": "fitting",
     "judging": "judging",
 }

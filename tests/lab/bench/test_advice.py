@@ -159,9 +159,7 @@ def test_the_committed_data_has_both_halves_and_two_sizes_of_each_program() -> N
     sizes: dict[str, set[int]] = {}
     for one in cases:
         sizes.setdefault(one.program, set()).add(one.threads)
-        names = split.get((one.half,))
-        if one.half == "judging":
-            names = names + split.get(("judging-later",))
+        names = [*split.get((one.half,)), *(split.get((f"{one.half}-later",)) or [])]
         assert any(one.program.startswith(name) for name in names), one.name
         assert any(one.recordings) or one.program == "pigz"
     assert len(sizes) >= 24
