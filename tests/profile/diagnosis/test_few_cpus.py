@@ -31,6 +31,8 @@ POOL = {
     "gain": 0.2,
 }
 CROWD = {"runnable_per_cpu": 3.0, "wanting_per_cpu": 4.0}
+FITS = {"runnable_per_cpu": 1.0, "wanting_per_cpu": 1.0}
+LONG = {"hold_p50_ns": 40000.0}  # too long to spin for
 
 
 def verdict(site: dict[str, Any], **program: Any) -> Verdict:
@@ -53,15 +55,16 @@ def parks(name: str | None) -> bool:
 
 def test_waiters_that_seldom_wait_may_spin() -> None:
     assert advised({}) == "ttas-backoff"
-    assert advised({}, wanting_per_cpu=1.0, runnable_per_cpu=1.0) == "ttas-backoff"
+    assert advised({}, **FITS) == "ttas-backoff"
 
 
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
         ({"hold_p99_ns": 2e6}, "long sections"),
-        ({"wait_share": 0.8}, "surplus threads should sleep"),
+        ({"wait_share": 0.8, **LONG}, "surplus threads should sleep"),
         ({"contended_share": 0.001}, "hardly ever waits"),
+        ({"gain": 0.08}, "can gain more than"),
     ],
 )
 def test_otherwise_glibcs_lock_is_kept_on_two_cpus(
@@ -71,6 +74,35 @@ def test_otherwise_glibcs_lock_is_kept_on_two_cpus(
     site = verdict({"share": 0.4, **more}).sites[0]
     assert site.recommendation is None
     assert reason in site.keep
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"wait_share": 0.8},  # threads wait most of the time
+        {"wait_share": 0.3, "contended_share": 0.001},  # seldom, but long
+        {"wait_share": 0.1, "hold_p99_ns": 2e6},  # a few sections are long
+        {"wait_share": 0.1, "gain": 0.02},  # the bound is from a calmer run
+    ],
+)
+def test_waiters_that_wait_long_for_short_sections_spin_before_they_sleep(
+    more: dict[str, Any],
+) -> None:
+    assert advised({"share": 0.4, **more}) == "spinbit"
+
+
+def test_long_sections_without_surplus_threads_are_left_to_auto() -> None:
+    """A waiter's CPU has nothing else to do."""
+    waits = {"share": 0.5, "wait_share": 0.3, "contended_share": 0.8, **LONG}
+    assert advised({**waits, "hold_p99_ns": 1e5}, **FITS) == "auto"
+    assert advised({**waits, "hold_p99_ns": 1e5}) is None
+
+
+def test_a_light_lock_is_advised_for_many_acquisitions_of_a_free_one() -> None:
+    free = {"waiters": 0.0, "waiters_share": 0.0, "contended_share": 0.0}
+    often = {**free, "wait_share": 0.0, "operation_share": 0.08}
+    assert advised(often, **FITS) == "ttas-backoff"
+    assert advised({**often, "operation_share": 0.03}, **FITS) is None
 
 
 @pytest.mark.parametrize(
@@ -99,9 +131,8 @@ def test_two_cpus_need_no_queue() -> None:
     """Several threads wait, but only one of them can spin beside the holder."""
     waits = {"share": 0.5, "waiters_share": 0.9, "waiters_p95": 2.0}
     long = {**waits, "contended_share": 0.5, "hold_p50_ns": 3000.0}
-    few = {"runnable_per_cpu": 1.0, "wanting_per_cpu": 1.0}
-    assert advised(long, **few) == "ttas-backoff"
-    assert advised(long, cpus=16, **few) == "mcs"
+    assert advised(long, **FITS) == "ttas-backoff"
+    assert advised(long, cpus=16, **FITS) == "mcs"
 
 
 def test_those_that_wait_for_preempted_threads_gain_nothing() -> None:
