@@ -131,6 +131,22 @@ static int check_rwlock(unsigned index, const struct arguments *arguments)
     return status;
 }
 
+static int check_spinlock(unsigned index, const struct arguments *arguments)
+{
+    const struct subject subject = {"spinlock", spinlock_list[index].about,
+                                    spinlock_clients, spinlock_client_count};
+    spinlock_client_uses(index);
+    return check(&subject, arguments);
+}
+
+static int check_barrier(unsigned index, const struct arguments *arguments)
+{
+    const struct subject subject = {"barrier", barrier_list[index].about,
+                                    barrier_clients, barrier_client_count};
+    barrier_client_uses(index);
+    return check(&subject, arguments);
+}
+
 /* The kinds of locks. `length`: without the wrapped locks. */
 static const struct kind {
     const char *name;
@@ -143,6 +159,10 @@ static const struct kind {
     {"mutex", &lock_list_length, lock_find, check_mutex, clients, &client_count},
     {"rwlock", &rwlock_list_length, rwlock_find, check_rwlock, rwlock_clients,
      &rwlock_client_count},
+    {"spinlock", &spinlock_list_length, spinlock_find, check_spinlock, spinlock_clients,
+     &spinlock_client_count},
+    {"barrier", &barrier_list_length, barrier_find, check_barrier, barrier_clients,
+     &barrier_client_count},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 

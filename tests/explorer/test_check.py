@@ -56,6 +56,21 @@ def test_a_kind_has_its_own_locks_and_clients() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("kind", "lock", "client"),
+    [("spinlock", "ticket", "fork"), ("barrier", "dissemination", "phases")],
+)
+def test_spin_locks_and_barriers_are_explored(
+    kind: str, lock: str, client: str
+) -> None:
+    done = check("--kind", kind, "--locks", lock, "--client", client, "--json")
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0, done.stderr
+    assert [(row["kind"], row["lock"], row["complete"]) for row in records] == [
+        (kind, lock, True)
+    ]
+
+
 def test_the_table_shows_how_far_the_search_went() -> None:
     done = check("--locks", "mcs", "--client", "exclusion", "--preemptions", "0")
     assert done.returncode == 0, done.stderr

@@ -32,7 +32,7 @@ exit status: 0 no finding; 1 a lock is wrong; 2 usage; 130 after Ctrl-C, with th
 results so far.
 """
 
-CHECKED = ("mutex", "rwlock")
+CHECKED = ("mutex", "rwlock", "spinlock", "barrier")
 QUICK_PREEMPTIONS, QUICK_SECONDS, SECONDS = 1, 0.5, 4.0
 
 
@@ -70,7 +70,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(
         "--kind",
         choices=CHECKED,
-        help="locks of one kind: mutex or rwlock (default: all kinds, or mutexes if "
+        help="mutex, rwlock, spinlock or barrier (default: all kinds, or mutexes if "
         "--locks is given)",
     )
     add("--client", metavar="NAME", default="all", help="one client only")

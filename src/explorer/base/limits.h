@@ -14,7 +14,7 @@ enum {
     VIEWS = 192,
     READS = 24,
     SLOTS = 48, /* in each pool */
-    POOLS = 3,
+    POOLS = 4,
     CHOICES = 256, /* of one thread at one step */
 };
 

@@ -42,12 +42,20 @@ static const struct field read_holds_fields[] = {FIELD(read_holds, at),
                                                  FIELD(read_holds, nested),
                                                  FIELD(read_holds, generation),
                                                  {0, 0, NULL}};
+static const struct field barrier_block_fields[] = {FIELD(barrier_block, round),
+                                                    FIELD(barrier_block, words),
+                                                    {0, 0, NULL}};
+static const struct field barrier_fields[] = {
+    FIELD(barrier, arrivals), FIELD(barrier, count),      FIELD(barrier, kind),
+    FIELD(barrier, block),    FIELD(barrier, base),       FIELD(barrier, generation),
+    FIELD(barrier, central),  {0, 0, NULL}};
 static const struct {
     const char *name;
     const struct field *fields;
 } pools[POOLS] = {[WAITER_POOL] = {"waiter", waiter_fields},
                   [SIDE_POOL] = {"side block", side_block_fields},
-                  [HOLDS_POOL] = {"read holds", read_holds_fields}};
+                  [HOLDS_POOL] = {"read holds", read_holds_fields},
+                  [BARRIER_POOL] = {"barrier block", barrier_block_fields}};
 
 static const char *name_in(const struct field *fields, size_t offset, const char *whole)
 {
@@ -73,7 +81,8 @@ const char *cell_name(const void *address)
 {
     static char whole[64];
     const char *at = address, *lock = (const char *)&client_lock,
-               *rwlock = (const char *)&client_rwlock;
+               *rwlock = (const char *)&client_rwlock,
+               *barrier = (const char *)&client_barrier;
     int pool;
     unsigned id;
     size_t offset;
@@ -81,6 +90,12 @@ const char *cell_name(const void *address)
         return name_in(lock_fields, (size_t)(at - lock), "lock");
     if (at >= rwlock && at < rwlock + sizeof client_rwlock)
         return name_in(rwlock_fields, (size_t)(at - rwlock), "rwlock");
+    if (at >= barrier && at < barrier + sizeof client_barrier)
+        return name_in(barrier_fields, (size_t)(at - barrier), "barrier");
+    if (address == &client_spinlock)
+        return "spinlock";
+    if (address == &client_spinlock.next)
+        return "spinlock.next";
     if (slot_at(address, &pool, &id, &offset)) {
         snprintf(whole, sizeof whole, "%s %u", pools[pool].name, id);
         return name_in(pools[pool].fields, offset, whole);

@@ -3,13 +3,17 @@
 #ifndef HASP_EXPLORER_BASE_VARIABLES_H
 #define HASP_EXPLORER_BASE_VARIABLES_H
 
+#include "barriers/list/descriptor.h"
 #include "locks/list/descriptor.h"
 #include "rwlocks/list/descriptor.h"
+#include "spinlocks/list/descriptor.h"
 
 extern struct lock client_lock;
 extern const struct lock_operations *client_operations;
 extern struct rwlock client_rwlock;
 extern const struct rwlock_operations *client_rwlock_operations;
+extern struct spinlock client_spinlock;
+extern struct barrier client_barrier;
 
 /* Returns whether the address is inside the lock under check. */
 bool is_of_the_lock(const void *address);

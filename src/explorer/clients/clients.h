@@ -12,4 +12,13 @@ extern const unsigned client_count;
 extern const struct client rwlock_clients[];
 extern const unsigned rwlock_client_count;
 
+/* Those of spin locks and of barriers. The function of each selects the algorithm
+ * by its index in the list. */
+extern const struct client spinlock_clients[];
+extern const unsigned spinlock_client_count;
+void spinlock_client_uses(unsigned index);
+extern const struct client barrier_clients[];
+extern const unsigned barrier_client_count;
+void barrier_client_uses(unsigned index);
+
 #endif

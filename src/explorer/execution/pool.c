@@ -9,6 +9,7 @@
 #include "explorer/memory/messages.h"
 #include "explorer/memory/ordered_cells.h"
 
+#include "barriers/barrier.h"
 #include "locks/memory/side_memory.h"
 #include "locks/waiting/waiter.h"
 #include "rwlocks/read_holds.h"
@@ -19,6 +20,7 @@ static unsigned index_of(const struct pool *pool)
 {
     return pool == &side_pool         ? SIDE_POOL
            : pool == &read_holds_pool ? HOLDS_POOL
+           : pool == &barrier_pool    ? BARRIER_POOL
                                       : WAITER_POOL;
 }
 
@@ -27,14 +29,17 @@ void pools_prepare(void)
     waiter_pool.chunks[0] = slots[index_of(&waiter_pool)];
     side_pool.chunks[0] = slots[index_of(&side_pool)];
     read_holds_pool.chunks[0] = slots[index_of(&read_holds_pool)];
+    barrier_pool.chunks[0] = slots[index_of(&barrier_pool)];
     /* The contents of a slot are undefined when it is taken. Here its words hold an id
      * that is never handed out. (In side memory only the words in which locks keep ids
-     * do. Read holds are zero.) */
+     * do. Read holds are zero; so are barriers' blocks.) */
     enum { LINK = 12, KEY }; /* in struct gcr */
     for (unsigned pool = 0; pool < POOLS; pool++)
         for (uint32_t i = 0; i <= SLOTS; i++) {
             uint32_t *words = (uint32_t *)(void *)&slots[pool][i];
-            const unsigned count = pool == HOLDS_POOL ? 0 : SIDE_BLOCK_WORDS;
+            const unsigned count = pool == HOLDS_POOL || pool == BARRIER_POOL
+                                       ? 0
+                                       : SIDE_BLOCK_WORDS;
             for (unsigned word = 0; word < count; word++)
                 if (pool == WAITER_POOL || word < 2 ||
                     word == SIDE_BLOCKS_MAX || word == SIDE_FLAG || word == LINK ||
@@ -68,12 +73,12 @@ static void initialise(int thread, struct location *location, uint64_t value)
         memory_initialise(&model.thread[thread], location->cell, value);
 }
 
-/* The work of side_block_take(), in one step: no other thread can reach the slot yet.
- */
-static void zero_side_block(struct pool_slot *slot, int thread)
+/* The work of side_block_take() and barrier_block_take(), in one step: no other thread
+ * can reach the slot yet. The latter leaves the block's first word. */
+static void zero_block(struct pool_slot *slot, int first, int thread)
 {
     struct side_block *block = (struct side_block *)slot;
-    for (int i = 0; i < SIDE_BLOCK_WORDS; i++)
+    for (int i = first; i < SIDE_BLOCK_WORDS; i++)
         initialise(thread, location_of_cell(&block->words[i].raw, sizeof(uint32_t)), 0);
 }
 
@@ -87,8 +92,8 @@ static struct pool_slot *slot_for(struct pool *pool, int thread)
         id = ++state->carved;
     else
         return NULL;
-    if (pool == &side_pool)
-        zero_side_block(&slots[SIDE_POOL][id], thread);
+    if (pool == &side_pool || pool == &barrier_pool)
+        zero_block(&slots[index_of(pool)][id], pool == &barrier_pool, thread);
     state->home[id - 1] = (uint8_t)thread;
     state->taken[id - 1] = TAKEN;
     return &slots[index_of(pool)][id];
@@ -117,7 +122,9 @@ static void expect_settled(struct pool *pool, struct pool_slot *slot)
     const struct thread *self = &model.thread[model.running];
     uint16_t positions[MESSAGES];
     unsigned words =
-        pool == &side_pool ? SIDE_BLOCK_WORDS : offsetof(struct waiter, asleep) / 4;
+        pool == &side_pool || pool == &barrier_pool
+            ? SIDE_BLOCK_WORDS
+            : offsetof(struct waiter, asleep) / 4;
     for (unsigned i = 0; i < words; i++) {
         struct atomic_u32 *word = &((struct side_block *)slot)->words[i];
         const struct location *location =
