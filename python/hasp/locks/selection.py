@@ -45,6 +45,8 @@ def select(text: str, kind: Kind = MUTEX) -> list[LockInfo]:
     plain = [word for word in words if not _is_composed(word, kind)]
     composed = [word for word in words if word not in plain]
     chosen = [*_chosen(plain, kind), *_composed(composed, kind)]
+    if ALL in plain:  # a kind's default may be a wrapped algorithm
+        chosen = list(dict.fromkeys([*chosen, native.default_lock(kind)]))
     if not chosen:
         option = "" if kind is MUTEX else f" --kind {kind.name}"
         raise HaspError(
