@@ -94,6 +94,21 @@ static int with_deadline(struct rwlock *lock, clockid_t clock,
 TIMED(rdlock, read_timedlock)
 TIMED(wrlock, write_timedlock)
 
+/* For the recorder: the state of the lock in the form of glibc's word. A reader only
+ * needs to know whether a writer holds it. */
+EXPORT unsigned hasp_rwlock_state(const pthread_rwlock_t *lock, int for_reader);
+EXPORT unsigned hasp_rwlock_state(const pthread_rwlock_t *lock, int for_reader)
+{
+    enum { WRITTEN = 3, READ = 8 };
+    const struct rwlock *ours = (const struct rwlock *)lock;
+    enum rwlock_use (*use)(const struct rwlock *) = rwlock_operations_of(ours)->use;
+    if (shared(lock) || !use)
+        return __atomic_load_n(&lock->__data.__readers, __ATOMIC_RELAXED);
+    if (load_relaxed(&ours->writer))
+        return WRITTEN;
+    return for_reader || use(ours) == RWLOCK_FREE ? 0 : READ;
+}
+
 /* Old names that programs may still be linked with; glibc keeps them at 2.2.5. */
 #define ALIAS(target)                                                                  \
     __attribute__((alias(#target), visibility("default"), nothrow, nonnull(1)))

@@ -2,9 +2,10 @@
 /*
  * Hooks of pthread_rwlock_*. Readers and writers are counted separately.
  *
- * Rwlocks are glibc's under every algorithm. The state word has been the same since
- * 2.25: bit 0, the write phase; bit 1, a writer holds it or waits; from bit 3 on, the
- * number of readers.
+ * The state word of glibc's rwlocks has been the same since 2.25: bit 0, the write
+ * phase; bit 1, a writer holds it or waits; from bit 3 on, the number of readers.
+ * libhasp.so tells the state of its own in the same form, and has the writer where
+ * glibc has it.
  */
 #include "preload/profile/next.h"
 
@@ -14,9 +15,14 @@
 
 enum { WRITERS_TURN = 1, WRITER = 2, FIRST_READER = 8 };
 
-static unsigned state_of(const pthread_rwlock_t *lock)
+/* Not there if libhasp.so is not loaded. */
+__attribute__((weak)) unsigned hasp_rwlock_state(const pthread_rwlock_t *, int);
+
+static unsigned state_of(const pthread_rwlock_t *lock, int for_reader)
 {
-    return __atomic_load_n(&lock->__data.__readers, __ATOMIC_RELAXED);
+    return hasp_rwlock_state
+               ? hasp_rwlock_state(lock, for_reader)
+               : __atomic_load_n(&lock->__data.__readers, __ATOMIC_RELAXED);
 }
 
 static bool held_by_writer(unsigned state)
@@ -52,19 +58,19 @@ static const struct record_as *as_writer(const pthread_rwlock_t *lock)
 
 static bool busy_for_reader(const pthread_rwlock_t *lock)
 {
-    unsigned state = state_of(lock);
+    unsigned state = state_of(lock, 1);
     return held_by_writer(state) || (writers_first(lock) && state & WRITER);
 }
 
 static bool busy_for_writer(const pthread_rwlock_t *lock)
 {
-    unsigned state = state_of(lock);
+    unsigned state = state_of(lock, 0);
     return state & WRITER || state >= FIRST_READER;
 }
 
 static bool written_by_caller(const pthread_rwlock_t *lock)
 {
-    return held_by_writer(state_of(lock)) &&
+    return held_by_writer(state_of(lock, 1)) &&
            (uint32_t)lock->__data.__cur_writer == current_thread();
 }
 

@@ -12,11 +12,12 @@
  * so writers lose at most a tenth of their time.
  *
  *   bias     0 none; BRAVO_BIASED readers may enter by their records; BRAVO_CLOSED no
- *            reader enters so any more, but some may be inside
+ *            reader enters so any more, but some may be inside; BRAVO_WAITED none, and
+ *            a writer waits, so no reader starts it
  *   more[1]  0, or a time before which no reader starts the bias
  *
- * B1. `bias` becomes BRAVO_BIASED only by a reader that holds the wrapped lock, and 0
- *     only by a writer that holds it.
+ * B1. `bias` becomes BRAVO_BIASED only from 0, by a reader that holds the wrapped lock;
+ *     from BRAVO_CLOSED it becomes 0 only by a writer that holds it.
  * B2. A reader fills its entry, executes a light barrier, and loads `bias`; a writer
  *     stores `bias`, executes the heavy barrier, and looks through the entries. So
  *     either the reader sees that the bias has ended, or the writer sees the entry.
@@ -40,7 +41,7 @@
 #include "locks/waiting/policies.h"
 #include "rwlocks/read_holds.h"
 
-enum { BRAVO_BIASED = 1, BRAVO_CLOSED = 2 };
+enum { BRAVO_BIASED = 1, BRAVO_CLOSED = 2, BRAVO_WAITED = 3 };
 enum { BRAVO_INHIBIT = 9, BRAVO_TICKS_SHIFT = 12 };
 
 extern struct atomic_u32 bravo_fenced __attribute__((visibility("hidden")));
@@ -90,9 +91,29 @@ void bravo_start(struct rwlock *lock);
 /* The caller is about to wait for the wrapped lock, to write. */
 static inline void bravo_close(struct rwlock *lock)
 {
-    uint32_t biased = BRAVO_BIASED;
-    if (load_relaxed(&lock->bias) == BRAVO_BIASED)
-        compare_exchange_relaxed(&lock->bias, &biased, BRAVO_CLOSED);
+    uint32_t bias = load_relaxed(&lock->bias);
+    while (bias == 0 || bias == BRAVO_BIASED)
+        if (compare_exchange_relaxed(&lock->bias, &bias,
+                                     bias ? BRAVO_CLOSED : BRAVO_WAITED))
+            return;
+}
+
+/* The caller has waited for the wrapped lock, and did not get it. Other writers may
+ * still wait. */
+static inline void bravo_give_up(struct rwlock *lock)
+{
+    uint32_t waited = BRAVO_WAITED;
+    compare_exchange_relaxed(&lock->bias, &waited, 0);
+}
+
+/* The caller holds the wrapped lock for writing: returns whether readers may be inside
+ * by their entries. */
+static inline bool bravo_must_revoke(struct rwlock *lock)
+{
+    uint32_t bias = load_relaxed(&lock->bias);
+    if (bias == BRAVO_WAITED)
+        store_relaxed(&lock->bias, 0);
+    return bias == BRAVO_BIASED || bias == BRAVO_CLOSED;
 }
 
 /* The caller holds the wrapped lock for writing: ends the bias and waits until no

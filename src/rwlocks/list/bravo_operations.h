@@ -71,7 +71,9 @@ bravo_write_result(struct rwlock *lock, void (*undo)(void *), bool wait,
     {                                                                                  \
         bravo_close(lock);                                                             \
         int result = name##_write_lock_slowly(lock);                                   \
-        if (result || likely(load_relaxed(&lock->bias) == 0))                          \
+        if (unlikely(result))                                                          \
+            bravo_give_up(lock);                                                       \
+        if (result || !bravo_must_revoke(lock))                                        \
             return result;                                                             \
         return bravo_write_result(lock, name##_write_undo, true, NULL);        \
     }                                                                                  \
@@ -80,7 +82,7 @@ bravo_write_result(struct rwlock *lock, void (*undo)(void *), bool wait,
         if (unlikely(!prefix##_write_fast(lock __VA_ARGS__)))                          \
             return name##_bravo_write_lock_slowly(lock);                               \
         rwlock_show_writer(lock);                                                      \
-        if (likely(load_relaxed(&lock->bias) == 0))                                    \
+        if (likely(load_relaxed(&lock->bias) == 0) || !bravo_must_revoke(lock))        \
             return 0;                                                                  \
         return bravo_write_result(lock, name##_write_undo, true, NULL);        \
     }                                                                                  \
@@ -90,17 +92,19 @@ bravo_write_result(struct rwlock *lock, void (*undo)(void *), bool wait,
         if (name##_write_trylock_entry(lock)) {                                        \
             bravo_close(lock);                                                         \
             int result = name##_write_timedlock_entry(lock, at);                       \
-            if (result)                                                                \
+            if (result) {                                                              \
+                bravo_give_up(lock);                                                   \
                 return result;                                                         \
+            }                                                                          \
         }                                                                              \
-        if (likely(load_relaxed(&lock->bias) == 0))                                    \
+        if (!bravo_must_revoke(lock))                                                  \
             return 0;                                                                  \
         return bravo_write_result(lock, name##_write_undo, true, at);          \
     }                                                                                  \
     static int name##_bravo_write_trylock_entry(struct rwlock *lock)                   \
     {                                                                                  \
         int result = name##_write_trylock_entry(lock);                                 \
-        if (result || likely(load_relaxed(&lock->bias) == 0))                          \
+        if (result || !bravo_must_revoke(lock))                                        \
             return result;                                                             \
         return bravo_write_result(lock, name##_write_undo, false, NULL);       \
     }
