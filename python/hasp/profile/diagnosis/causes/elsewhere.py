@@ -126,7 +126,11 @@ def _inside(facts: Facts, runtime: Runtime) -> Cause:
         "unseen-locks",
         "",
         f"{doing} for {runtime.unseen} of {runtime.name}, which Hasp does not see",
-        (f"Look with {runtime.tool}", "Look with perf"),
+        (
+            f"Look with {runtime.tool}",
+            f"Look with {runtime.tool.partition(' (')[0]}",
+            "Look with perf",
+        ),
         1 - facts.running / cpus,
         _blind(facts),
     )
@@ -147,8 +151,8 @@ def not_locks(facts: Facts) -> Cause:
     problem = "the locks that Hasp sees are not the bottleneck: threads wait "
     problem += f"{waited} of their time for them"
     if facts.waited >= MATTERS:
-        problem = f"threads wait {waited} of their time for locks, mostly for lack of "
-        problem += "a CPU: the locks that Hasp sees are not the bottleneck"
+        problem = f"threads wait {waited} of their time for locks, {_waiting(facts)}: "
+        problem += "the locks that Hasp sees are not the bottleneck"
     if first := _runtime(facts):
         problem = f"threads wait {waited} of their time for the locks that Hasp sees; "
         problem += f"it does not see {first.unseen} of {first.name}"
@@ -167,6 +171,15 @@ def not_locks(facts: Facts) -> Cause:
             *_blind(facts),
         ),
     )
+
+
+def _waiting(facts: Facts) -> str:
+    """Return the reason for waits that are not the locks' fault."""
+    if facts.crowded or not _is_idle(facts):
+        return "mostly for lack of a CPU"
+    if facts.work_waited < MATTERS:
+        return "nearly all in the background"
+    return "mostly until they are woken"
 
 
 def _hottest_line(locks: Sequence[SiteFacts]) -> tuple[str, ...]:

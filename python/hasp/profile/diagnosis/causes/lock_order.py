@@ -37,7 +37,8 @@ def _cause(facts: Facts, event: Event) -> Cause:
             "Take both in one order",
         )
     else:
-        problem = f"it is taken{within(here)} in a cycle with {other}"
+        who = call(here) if here else "a thread"
+        problem = f"{who} takes it as part of a cycle with {other}"
         advice = ("Take the locks in one order",)
     return Cause(
         "lock-order",

@@ -41,7 +41,7 @@ def detect(one: SiteFacts) -> Cause | None:
         problem += f"CPU, {time(one.wait_mean)} each time"
     else:
         problem = f"{one.waiting}, {time(one.wait_mean)} each time, because "
-        problem += f"{one.facts.workers} threads share {cpus} CPUs, also in "
+        problem += f"{one.facts.workers} threads share {cpus} CPUs, even in "
         problem += call(one.holder)
     return Cause(
         "preempted-holder",
