@@ -32,16 +32,17 @@ fault each, or none. Each program has several locks and background work, and ran
 
 - *tuning*: {tuning} servers that the verdict's rules were fitted to. It includes those
   that were set aside in two earlier rounds: their results became known. Their traces
-  were recorded once, and judged by the rules of commit a3793876, as were the real
-  programs'.
+  were recorded once, and judged by the rules of commit a3793876, as were those of the
+  real programs.
 - *set-aside*: {aside} servers that were written by somebody who did not know the rules.
 - *real*: {real} programs of Debian ([truth and its
-  origin](../tests/programs/servers/real/truth.toml)). The rules were changed after their
-  verdicts were known. Before, with the rules of commit 7d0cca2, 23 (lock), 22 (cause)
-  and 20 (remedy) of 26 verdicts on 16 programs were right.
+  origin](../tests/programs/servers/real/truth.toml)). The rules were changed after
+  their verdicts were known. Before, with the rules of commit 7d0cca2, 23 (lock), 22
+  (cause) and 20 (remedy) of 26 verdicts on 16 programs were right.
 
 No other program ran meanwhile. A run of the set-aside half whose verdict had a low
-confidence was repeated, at most twice; the confidence remained low in {low} of {after} verdicts.
+confidence was repeated, at most twice. The confidence is low in {low} of {after}
+verdicts.
 
 - **lock**: the verdict names the mutex at fault, or none if no mutex is at fault.
 - **cause**: it names the fault, one of {causes} causes, or states that there is none.
