@@ -24,9 +24,7 @@ from pathlib import Path
 LOCKS = Path("src/locks")
 LIST = LOCKS / "locks.def"
 
-INCLUDE_OR_LOCK = re.compile(
-    r'^#include "(?P<header>[^"]+)"|^LOCK\((?P<name>\w+),', re.MULTILINE
-)
+INCLUDE_OR_LOCK = r'^#include "(?P<header>[^"]+)"|^{macro}\((?P<name>\w+),'
 ENTRY = re.compile(
     r'\s*"(?P<title>[^"]+)",\s*"[^"]*",\s*(?P<prefix>\w+),\s*'
     r"(?:WITH\((?P<argument>(?:[^()]|\([^()]*\))*)\)|NOTHING)"
@@ -77,19 +75,23 @@ class Entry:
     argument: str  # a waiting policy or the like; empty for none
 
 
-def entries_of_list(root: Path) -> dict[str, Entry]:
-    """Return the entry for each title in locks.def, with the last header before it."""
-    text = (root / LIST).read_text(encoding="utf-8")
+def entries_of_list(
+    root: Path, listing: Path = LIST, macro: str = "LOCK"
+) -> dict[str, Entry]:
+    """Return the entry for each title in a list, with the last header before it."""
+    text = (root / listing).read_text(encoding="utf-8")
+    pattern = re.compile(INCLUDE_OR_LOCK.format(macro=macro), re.MULTILINE)
     entries: dict[str, Entry] = {}
     header: Path | None = None
-    for found in INCLUDE_OR_LOCK.finditer(text):
+    for found in pattern.finditer(text):
         if found["header"]:
             header = Path("src") / found["header"]
             continue
         entry = ENTRY.match(text, found.end())
         if entry is None or header is None:
             raise BadComment(
-                f"{LIST}: the entry {found['name']} is unreadable, or lacks an #include"
+                f"{listing}: the entry {found['name']} is unreadable, or lacks an"
+                " #include"
             )
         argument = " ".join((entry["argument"] or "").split())
         entries[entry["title"]] = Entry(header, entry["prefix"], argument)

@@ -119,7 +119,7 @@ def wrapper_page(lock: Lock, header: Path, head: Head, data: Data) -> str:
         f"Family: {_family_link(lock)}. LOCK is the name of any lock in the list.\n",
         f"    hasp run --lock {prefix}mcs -- ./your-program\n",
         f"The code: {_link(header)}.\n",
-        *_algorithm(head),
+        *algorithm(head),
         *_source(lock, head),
     ]
     if not wrapped_locks:
@@ -166,7 +166,7 @@ def _idea(
         )
         return
     yield _code(entry, siblings)
-    yield from _algorithm(head)
+    yield from algorithm(head)
 
 
 def _code(entry: Entry, siblings: Sequence[str]) -> str:
@@ -183,7 +183,8 @@ def _code(entry: Entry, siblings: Sequence[str]) -> str:
     return paragraph(composition + ".")
 
 
-def _algorithm(head: Head) -> Iterator[str]:
+def algorithm(head: Head) -> Iterator[str]:
+    """Yield the lines of the sections that a head comment describes."""
     yield "## Idea\n"
     for words in head.idea:
         yield paragraph(markdown(sentence(words)))

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Make the catalogue of locks: docs/locks.md and a page for each in docs/locks/.
+"""Make the catalogue of locks: docs/locks.md and a page for each in docs/locks/, and a
+page for each other kind (kind_catalogue.py).
 
 make_lock_catalogue.py HASP_LOCKS            print the index
 make_lock_catalogue.py HASP_LOCKS --write    write the index and the pages
@@ -20,6 +21,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
+import kind_catalogue
 import lock_data
 import lock_header
 from lock_pages import GENERATED, Lock, number, overtaken, page, table, wrapper_page
@@ -108,7 +110,7 @@ def catalogue(hasp_locks: Path) -> dict[Path, str]:
     for title, (header, lock) in wrappers().items():
         text = wrapper_page(lock, header, lock_header.parse(ROOT, header), data)
         files[PAGES / f"{title}.md"] = text
-    return files
+    return files | kind_catalogue.pages(ROOT, listed)
 
 
 def wrappers() -> dict[str, tuple[Path, Lock]]:
@@ -182,7 +184,8 @@ def proven(lock: Lock, data: lock_data.Data) -> str:
 
 def present() -> dict[Path, str]:
     """Return the current text of the catalogue's files."""
-    files = chain([ROOT / INDEX], sorted((ROOT / PAGES).glob("*.md")))
+    of_kinds = [ROOT / kind.page for kind in kind_catalogue.KINDS]
+    files = chain([ROOT / INDEX], of_kinds, sorted((ROOT / PAGES).glob("*.md")))
     return {
         path.relative_to(ROOT): path.read_text(encoding="utf-8")
         for path in files

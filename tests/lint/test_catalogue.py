@@ -14,7 +14,13 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-TOOLS = ("make_lock_catalogue.py", "lock_header.py", "lock_data.py", "lock_pages.py")
+TOOLS = (
+    "make_lock_catalogue.py",
+    "lock_header.py",
+    "kind_catalogue.py",
+    "lock_data.py",
+    "lock_pages.py",
+)
 
 COMMENT = """\
 /* SPDX-License-Identifier: MIT */

@@ -16,19 +16,19 @@
  *            a writer waits, so no reader starts it
  *   more[1]  0, or a time before which no reader starts the bias
  *
- * B1. `bias` becomes BRAVO_BIASED only from 0, by a reader that holds the wrapped lock;
+ * I1. `bias` becomes BRAVO_BIASED only from 0, by a reader that holds the wrapped lock;
  *     from BRAVO_CLOSED it becomes 0 only by a writer that holds it.
- * B2. A reader fills its entry, executes a light barrier, and loads `bias`; a writer
+ * I2. A reader fills its entry, executes a light barrier, and loads `bias`; a writer
  *     stores `bias`, executes the heavy barrier, and looks through the entries. So
  *     either the reader sees that the bias has ended, or the writer sees the entry.
- * B3. The reader's second load of `bias` (acquire) pairs with the store (release) of
+ * I3. The reader's second load of `bias` (acquire) pairs with the store (release) of
  *     the reader that started the bias; so it has seen what every earlier writer did.
  *     The release that empties the entry pairs with the writer's loads (acquire).
- * B4. A writer that sleeps until the readers are gone is counted in bravo_writers
+ * I4. A writer that sleeps until the readers are gone is counted in bravo_writers
  *     before its heavy barrier. A reader loads the count after a light barrier that
  *     follows the release of its entry: either it sees the writer, or the writer sees
  *     the empty entry.
- * B5. Where the heavy barrier is not available (no membarrier, a seccomp filter),
+ * I5. Where the heavy barrier is not available (no membarrier, a seccomp filter),
  *     readers execute full fences: bravo_fence_readers() is called while it is still
  *     available, or before there is a second thread.
  *
@@ -48,7 +48,7 @@ extern struct atomic_u32 bravo_fenced __attribute__((visibility("hidden")));
 extern struct atomic_u32 bravo_writers __attribute__((visibility("hidden")));
 extern struct atomic_u32 bravo_event __attribute__((visibility("hidden")));
 
-/* From now on, readers execute full fences (B5). */
+/* From now on, readers execute full fences (I5). */
 void bravo_fence_readers(void);
 
 static inline void bravo_barrier(void)

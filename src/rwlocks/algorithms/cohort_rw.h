@@ -13,15 +13,15 @@
  *   active   with readers preferred: nonzero while a writer enters or holds
  *   barrier  with writers preferred: number of readers that have waited too long
  *
- * R1. A reader counts itself, executes a fence, and looks whether a writer is there
+ * I1. A reader counts itself, executes a fence, and looks whether a writer is there
  *     (the cohort lock is held; with readers preferred, `active`); a writer makes that
  *     visible, executes a fence, and adds the counters up. One of them sees the other;
  *     a reader that sees the writer takes itself back. C-RW-NP: readers count
  *     themselves while they hold the cohort lock.
- * R2. A reader may leave on another node than it came from: only the sum counts. While
+ * I2. A reader may leave on another node than it came from: only the sum counts. While
  *     a writer adds, no reader comes to stay, so the sum is at least the number of
  *     readers inside.
- * R3. A release touches side blocks only, which outlive the lock (inner_mutex.h).
+ * I3. A release touches side blocks only, which outlive the lock (inner_mutex.h).
  *
  * Overtaking: with readers preferred, writers starve while readers overlap. With
  * writers preferred, a reader that has yielded CRW_PATIENCE times stops new writers.
@@ -69,14 +69,14 @@ static inline bool crw_locked(struct side_block *block)
     return load_acquire(&inner_mutex_in(block)->word) != 0;
 }
 
-/* Whether a reader has to wait for a writer (R1). */
+/* Whether a reader has to wait for a writer (I1). */
 static inline bool crw_closed(struct side_block *block, enum crw_preference preference)
 {
     return preference == CRW_READERS ? load_acquire(&block->words[CRW_ACTIVE]) != 0
                                      : crw_locked(block);
 }
 
-/* Returns whether no reader is inside (R2). */
+/* Returns whether no reader is inside (I2). */
 static inline bool crw_no_readers(struct rwlock *lock)
 {
     uint32_t sum = 0, nodes = node_count() < CRW_NODES ? node_count() : CRW_NODES;
