@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A scrubber of the lowest priority checks some blocks every ten milliseconds, under
-// the mutex of the block map. Compressors that never take it use all CPUs, so the
+// A scrubber of the lowest priority checks many blocks again and again, under the
+// mutex of the block map. Compressors that never take it use all CPUs, so the
 // scrubber runs seldom, and whoever looks up a block waits until it does.
 #include <mutex>
 #include <sys/resource.h>
@@ -26,7 +26,7 @@ class BlockMap
         std::lock_guard<std::mutex> guard(map_mutex_);
         std::size_t first = from * 10 % 10000;
         std::uint64_t sum = from;
-        for (unsigned i = 0; i < 2; i++)
+        for (unsigned i = 0; i < 16; i++)
             sum = checksum(&blocks_[first], 70000 * sizeof blocks_[0], sum);
         blocks_[first] = sum % 99;
     }
@@ -45,7 +45,7 @@ void *scrub(void *unused)
     setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 19);
     for (std::size_t from = 0; !server_stopping(); from++) {
         map.scrub(from);
-        sleep_us(10000);
+        sleep_us(20000);
     }
     return unused;
 }
