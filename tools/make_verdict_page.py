@@ -34,7 +34,9 @@ fault each, or none. Each program has several locks and background work, and ran
   that were set aside in two earlier rounds: their results became known. Their traces
   were recorded once, and judged by the rules of commit a3793876, as were those of the
   real programs.
-- *set-aside*: {aside} servers that were written by somebody who did not know the rules.
+- *set-aside*: {aside} servers that were written by somebody who did not know the rules,
+  while these were fitted to the others. They were run once, and their traces judged by
+  the rules of commit a3793876.
 - *real*: {real} programs of Debian ([truth and its
   origin](../tests/programs/servers/real/truth.toml)). The rules were changed after
   their verdicts were known. Before, with the rules of commit 7d0cca2, 23 (lock), 22
