@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import platform
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,14 @@ def test_functions_that_holders_execute(tmp_path: Path) -> None:
 def test_allocation_by_holders(tmp_path: Path) -> None:
     holding = executed("allocates", tmp_path)
     assert any("malloc" in one.function and one.allocates for one in holding.functions)
+    assert holding.allocation_share and holding.allocation_share > 0.4
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="decodes x86-64 calls")
+def test_cleared_memory_is_allocated(tmp_path: Path) -> None:
+    """No stack shows calloc(), because it ends with a jump to memset()."""
+    holding = executed("clears", tmp_path)
+    assert any(one.function == "calloc" and one.allocates for one in holding.functions)
     assert holding.allocation_share and holding.allocation_share > 0.4
 
 

@@ -5,7 +5,7 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
-enum { HOLD_MS = 300 };
+enum { HOLD_MS = 300, CLEARED = 1 << 20 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t other = PTHREAD_MUTEX_INITIALIZER;
@@ -81,6 +81,26 @@ static void allocates(void)
 {
     pthread_t thread = lock_and_be_waited_for();
     allocate(HOLD_MS);
+    unlock_and_join(thread);
+}
+
+/* Allocates cleared memory, for which calloc() ends with a jump to memset(). */
+__attribute__((noinline)) static void clear(long ms)
+{
+    const uint64_t end = now_ms() + (uint64_t)ms;
+    while (now_ms() < end) {
+        char *volatile cleared = calloc(CLEARED, 1);
+        free(cleared);
+    }
+}
+
+static void clears(void)
+{
+    /* From here on, so much comes from the heap. */
+    char *volatile mapped = malloc(CLEARED);
+    free(mapped);
+    pthread_t thread = lock_and_be_waited_for();
+    clear(HOLD_MS);
     unlock_and_join(thread);
 }
 
@@ -231,6 +251,6 @@ static void never_released(void)
     _exit(0);
 }
 
-CHECK_MAIN(CASE(asleep), CASE(running), CASE(allocates), CASE(reads),
+CHECK_MAIN(CASE(asleep), CASE(running), CASE(allocates), CASE(clears), CASE(reads),
            CASE(waits_for_lock), CASE(waits_for_event), CASE(futex), CASE(preempted),
            CASE(functions), CASE(never_released))
