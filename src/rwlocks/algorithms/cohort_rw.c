@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "rwlocks/algorithms/cohort_rw.h"
 
-const struct lock_operations *crw_operations;
+struct atomic_u64 crw_operations;
 
 const struct lock_operations *crw_find_operations(void)
 {
     const struct lock_operations *found =
         inner_mutex_operations(inner_mutex_index("c-ptl-tkt"));
-    __atomic_store_n(&crw_operations, found, 0);
+    store_relaxed(&crw_operations, (uint64_t)(uintptr_t)found);
     return found;
 }
 
@@ -24,10 +24,12 @@ void crw_forget(struct rwlock *lock)
     }
     fetch_add_relaxed(crw_counter(lock), inside);
     struct side_block *block = crw_block(lock);
+    bool written = load_relaxed(&lock->writer) != 0;
     store_relaxed(&block->words[CRW_BARRIER], 0);
-    if (load_relaxed(&lock->writer))
+    store_relaxed(&block->words[CRW_ACTIVE], written);
+    if (written)
         return; /* the cohort lock repairs its queue */
-    for (unsigned word = 0; word <= CRW_ACTIVE; word++)
+    for (unsigned word = 0; word < sizeof(struct lock) / sizeof(uint32_t); word++)
         store_relaxed(&block->words[word], 0);
 }
 

@@ -10,14 +10,15 @@
  *
  *   side     id of a directory: a block for the cohort lock and the next two words, and
  *            a block with a counter for each node
- *   active   with readers preferred: nonzero while a writer enters or holds
+ *   active   in a line of its own. Readers preferred: nonzero while a writer enters or
+ *            holds. Writers preferred: the number of writers that wait or hold
  *   barrier  with writers preferred: number of readers that have waited too long
  *
- * I1. A reader counts itself, executes a fence, and looks whether a writer is there
- *     (the cohort lock is held; with readers preferred, `active`); a writer makes that
- *     visible, executes a fence, and adds the counters up. One of them sees the other;
- *     a reader that sees the writer takes itself back. C-RW-NP: readers count
- *     themselves while they hold the cohort lock.
+ * I1. A reader counts itself, executes a fence, and loads `active` (acquire: pairs with
+ *     the release of the last writer); a writer changes `active`, executes a fence, and
+ *     adds the counters up. One of them sees the other; a reader that sees the writer
+ *     takes itself back. C-RW-NP: readers count themselves while they hold the cohort
+ *     lock, and a writer has it until its release.
  * I2. A reader may leave on another node than it came from: only the sum counts. While
  *     a writer adds, no reader comes to stay, so the sum is at least the number of
  *     readers inside.
@@ -39,18 +40,18 @@
 enum crw_preference { CRW_NEUTRAL, CRW_READERS, CRW_WRITERS };
 
 enum { CRW_INNER, CRW_COUNTERS }; /* in the directory */
-enum { CRW_ACTIVE = 12, CRW_BARRIER }; /* words of the cohort lock's block */
+enum { CRW_ACTIVE = 16, CRW_BARRIER }; /* words of the cohort lock's block */
 enum { CRW_PATIENCE = 1000, CRW_NODES = SIDE_BLOCKS_MAX - CRW_COUNTERS };
 
-extern const struct lock_operations *crw_operations
-    __attribute__((visibility("hidden")));
+extern struct atomic_u64 crw_operations __attribute__((visibility("hidden")));
 const struct lock_operations *crw_find_operations(void)
     __attribute__((visibility("hidden")));
 
 static inline const struct lock_operations *crw_inner_operations(void)
 {
-    const struct lock_operations *found = __atomic_load_n(&crw_operations, 0);
-    return likely(found != NULL) ? found : crw_find_operations();
+    uint64_t found = load_relaxed(&crw_operations);
+    return likely(found != 0) ? (const struct lock_operations *)(uintptr_t)found
+                              : crw_find_operations();
 }
 
 static inline struct side_block *crw_block(struct rwlock *lock)
@@ -64,16 +65,10 @@ static inline struct atomic_u32 *crw_counter(struct rwlock *lock)
     return &side_memory_get(&lock->side, CRW_COUNTERS + node)->words[0];
 }
 
-static inline bool crw_locked(struct side_block *block)
-{
-    return load_acquire(&inner_mutex_in(block)->word) != 0;
-}
-
 /* Whether a reader has to wait for a writer (I1). */
-static inline bool crw_closed(struct side_block *block, enum crw_preference preference)
+static inline bool crw_closed(struct side_block *block)
 {
-    return preference == CRW_READERS ? load_acquire(&block->words[CRW_ACTIVE]) != 0
-                                     : crw_locked(block);
+    return load_acquire(&block->words[CRW_ACTIVE]) != 0;
 }
 
 /* Returns whether no reader is inside (I2). */
@@ -116,18 +111,19 @@ static inline bool crw_read_trylock(struct rwlock *lock, enum crw_preference wan
         crw_inner_operations()->unlock(inner_mutex_in(block));
         return true;
     }
-    if (crw_closed(block, preference))
+    if (crw_closed(block))
         return false;
     fetch_add_acq_rel(counter, 1);
     fence_seq_cst();
-    if (likely(!crw_closed(block, preference)))
+    if (likely(!crw_closed(block)))
         return true;
     fetch_add_release(counter, UINT32_MAX);
     return false;
 }
 
-/* The caller has the cohort lock: waits until the readers are gone. Returns false if
- * the deadline has passed. `tries`: does not wait. */
+/* The caller has the cohort lock, and with writers preferred is counted: waits until
+ * the readers are gone. Returns false if the deadline has passed. `tries`: does not
+ * wait. */
 static inline bool crw_expel(struct rwlock *lock, enum crw_preference preference,
                              bool tries, const struct deadline *deadline)
 {
@@ -140,7 +136,7 @@ static inline bool crw_expel(struct rwlock *lock, enum crw_preference preference
         if (crw_no_readers(lock))
             return true;
         if (preference == CRW_READERS)
-            store_relaxed(active, 0);
+            store_release(active, 0);
         if (tries)
             return false;
         do
@@ -150,19 +146,34 @@ static inline bool crw_expel(struct rwlock *lock, enum crw_preference preference
     }
 }
 
-static inline bool crw_enter_to_write(struct rwlock *lock, enum crw_preference wanted,
-                                      bool tries, const struct deadline *deadline)
+/* With writers preferred, a writer is counted from before it waits for the cohort lock
+ * until it has released the lock, or given up. */
+static inline void crw_count_writer(struct side_block *block,
+                                    enum crw_preference preference, uint32_t change)
 {
-    if (crw_expel(lock, crw_of(lock, wanted), tries, deadline))
+    if (preference == CRW_WRITERS)
+        fetch_add_release(&block->words[CRW_ACTIVE], change);
+}
+
+static inline bool crw_write_within(struct rwlock *lock, enum crw_preference wanted,
+                                    bool tries, const struct deadline *deadline)
+{
+    enum crw_preference preference = crw_of(lock, wanted);
+    struct side_block *block = crw_block(lock);
+    if (crw_expel(lock, preference, tries, deadline))
         return true;
-    crw_inner_operations()->unlock(inner_mutex_in(crw_block(lock)));
+    crw_count_writer(block, preference, UINT32_MAX);
+    crw_inner_operations()->unlock(inner_mutex_in(block));
     return false;
 }
 
 static inline bool crw_write_trylock(struct rwlock *lock, enum crw_preference wanted)
 {
-    return crw_inner_operations()->trylock(inner_mutex_in(crw_block(lock))) &&
-           crw_enter_to_write(lock, wanted, true, NULL);
+    struct side_block *block = crw_block(lock);
+    if (!crw_inner_operations()->trylock(inner_mutex_in(block)))
+        return false;
+    crw_count_writer(block, crw_of(lock, wanted), 1);
+    return crw_write_within(lock, wanted, true, NULL);
 }
 
 static inline bool crw_read_fast(struct rwlock *lock, enum crw_preference wanted)
@@ -210,8 +221,11 @@ static inline bool crw_write_wait(struct rwlock *lock, enum crw_preference wante
     while (load_relaxed(&block->words[CRW_BARRIER]))
         if (!spinner_spin(&spinner, deadline))
             return false;
-    return inner_mutex_lock(inner_mutex_in(block), crw_inner_operations(), deadline) &&
-           crw_enter_to_write(lock, wanted, false, deadline);
+    crw_count_writer(block, crw_of(lock, wanted), 1);
+    if (inner_mutex_lock(inner_mutex_in(block), crw_inner_operations(), deadline))
+        return crw_write_within(lock, wanted, false, deadline);
+    crw_count_writer(block, crw_of(lock, wanted), UINT32_MAX);
+    return false;
 }
 
 static inline void crw_read_unlock(struct rwlock *lock, enum crw_preference wanted)
@@ -223,8 +237,10 @@ static inline void crw_read_unlock(struct rwlock *lock, enum crw_preference want
 static inline void crw_write_unlock(struct rwlock *lock, enum crw_preference wanted)
 {
     struct side_block *block = crw_block(lock);
-    if (crw_of(lock, wanted) == CRW_READERS)
+    enum crw_preference preference = crw_of(lock, wanted);
+    if (preference == CRW_READERS)
         store_release(&block->words[CRW_ACTIVE], 0);
+    crw_count_writer(block, preference, UINT32_MAX);
     crw_inner_operations()->unlock(inner_mutex_in(block));
 }
 

@@ -13,13 +13,16 @@
  *             number of readers that have arrived
  *   state[0]  `rout`: number of readers that have left, above an empty low byte
  *   state[1]  `win`: number of writers that have arrived
+ *   state[2]  `phase`: the lowest bit of the last writer that set its bits
  *
  * I1. A writer whose turn it is has number wout. It sets its bits and waits until rout
  *     equals the rin that it found: all readers that arrived before it have left, and
  *     those that arrived later wait.
  * I2. A writer's release clears its bits and counts it as left in one exchange.
- * I3. The bits of two writers in turn differ (the lowest bit of their number), so a
- *     reader that waits for one does not mistake the next for it.
+ * I3. The bits of two writers in turn differ, so a reader that waits for one does not
+ *     mistake the next for it. The writer whose turn it is changes `phase` when it sets
+ *     its bits. (In the published lock it is the lowest bit of the number; but a
+ *     trylock may use up a number without setting bits.)
  *
  * Timed lock: a reader or writer that has arrived cannot leave again. So a thread with
  * a deadline does not arrive; it repeats its trylock, and may be overtaken without
@@ -86,9 +89,16 @@ static inline void phase_fair_pass_turn(struct rwlock *lock, uint32_t bits)
     release_window();
 }
 
-static inline uint32_t phase_fair_bits_of(uint32_t number)
+/* Returns the bits of the next writer, for the thread whose turn it is. */
+static inline uint32_t phase_fair_next_bits(struct rwlock *lock)
 {
-    return PHASE_FAIR_PRESENT | (number & PHASE_FAIR_PHASE);
+    uint32_t phase = load_relaxed(&lock->state[2]);
+    return PHASE_FAIR_PRESENT | (~phase & PHASE_FAIR_PHASE);
+}
+
+static inline void phase_fair_note_bits(struct rwlock *lock, uint32_t bits)
+{
+    store_relaxed(&lock->state[2], bits & PHASE_FAIR_PHASE);
 }
 
 static inline bool phase_fair_write_trylock(struct rwlock *lock)
@@ -100,10 +110,12 @@ static inline bool phase_fair_write_trylock(struct rwlock *lock)
         !compare_exchange_acquire(&lock->state[1], &drawn, number + 1))
         return false;
     word = load_acquire(&lock->word); /* may have become another writer's since */
-    uint64_t bits = (uint64_t)phase_fair_bits_of(number) << 32;
+    uint32_t bits = phase_fair_next_bits(lock);
     while (phase_fair_rin(word) == left)
-        if (compare_exchange_acquire(&lock->word, &word, word | bits))
+        if (compare_exchange_acquire(&lock->word, &word, word | (uint64_t)bits << 32)) {
+            phase_fair_note_bits(lock, bits);
             return true;
+        }
     phase_fair_pass_turn(lock, 0);
     return false;
 }
@@ -150,8 +162,10 @@ static inline bool phase_fair_write_wait(struct rwlock *lock,
     uint32_t number = fetch_add_relaxed(&lock->state[1], 1);
     while (phase_fair_wout(load_acquire(&lock->word)) != number)
         (void)spinner_spin(&spinner, NULL);
-    uint64_t bits = (uint64_t)phase_fair_bits_of(number) << 32;
-    uint32_t came = phase_fair_rin(fetch_add_acquire(&lock->word, bits));
+    uint32_t bits = phase_fair_next_bits(lock);
+    phase_fair_note_bits(lock, bits);
+    uint64_t word = fetch_add_acquire(&lock->word, (uint64_t)bits << 32);
+    uint32_t came = phase_fair_rin(word);
     while (load_acquire(&lock->state[0]) != came)
         (void)spinner_spin(&spinner, NULL);
     return true;
@@ -174,7 +188,7 @@ static inline void phase_fair_forget(struct rwlock *lock)
     uint32_t rin = load_relaxed(&lock->state[0]);
     bool written = load_relaxed(&lock->writer) != 0;
     if (written)
-        rin |= phase_fair_bits_of(wout);
+        rin |= PHASE_FAIR_PRESENT | load_relaxed(&lock->state[2]);
     else
         rin += PHASE_FAIR_READER * read_holds_counted(lock);
     store_relaxed(&lock->word, (uint64_t)rin << 32 | wout);
