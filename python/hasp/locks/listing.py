@@ -11,7 +11,7 @@ from itertools import groupby
 from hasp.base import output
 from hasp.base.errors import EXIT_FINE, HaspError
 from hasp.locks import native
-from hasp.locks.kinds import BARRIER, KINDS, MUTEX, Kind, kind_of
+from hasp.locks.kinds import BARRIER, KINDS, MUTEX, RWLOCK, Kind, kind_of
 from hasp.locks.native import WRAPPER, LockInfo
 from hasp.locks.selection import (
     PREFIX,
@@ -276,11 +276,10 @@ def print_details(chosen: list[LockInfo]) -> None:
 
 
 def page_of(lock: LockInfo) -> str:
-    """Return the path of a lock's page in the catalogue; wrapped locks share one."""
-    folder = f"{lock.kind}s" if lock.kind != MUTEX.name else "locks"
-    prefix = PREFIX.match(lock.name)
-    name = f"{prefix[0].replace(':', '-')}LOCK" if prefix else lock.name
-    return f"docs/{folder}/{name}.md"
+    """Return the path of a lock's page; "" if there is none. Wrapped ones share one."""
+    if lock.kind != MUTEX.name:
+        return "docs/rwlocks.md" if lock.kind == RWLOCK.name else ""
+    return f"docs/locks/{'gcr+LOCK' if lock.is_wrapped else lock.name}.md"
 
 
 def facts(lock: LockInfo) -> list[tuple[str, str]]:
