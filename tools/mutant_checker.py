@@ -16,10 +16,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mutants import LOCKS, includes_of, list_of_one
+from mutants import (
+    INCLUDES,
+    LISTS,
+    SOURCES,
+    entry_of,
+    file_of,
+    includes_of,
+    list_of_one,
+    path_of,
+)
 
-# The files that depend on the list, and so are recompiled for each mutant.
-LIST_USERS = {"locks.def", "list/descriptor.h"}
+# The files that depend on a list, and so are recompiled for each mutant.
+LIST_USERS = {
+    "mutex": {"locks.def", "list/descriptor.h"},
+    "rwlock": {"rwlocks/rwlocks.def", "rwlocks/list/descriptor.h"},
+}
 # The time after which a compiler or checker counts as stuck; a client's own limit is
 # far below.
 STUCK_SECONDS = 120
@@ -28,6 +40,8 @@ STUCK_SECONDS = 120
 FIRST_CLIENTS = (
     *("pair", "timed", "another", "last", "queue", "leavers", "node-queue"),
     *("long-queue", "long-node-queue", "condition", "fork", "trylock"),
+    *("writers", "write-read", "together", "recursive", "own", "gives-up"),
+    *("trylocks", "admitted", "fork-reader"),
 )
 
 FINDINGS = 1  # exit status of hasp-explore
@@ -61,15 +75,10 @@ class Source:
     object: str
 
     def includes(self) -> set[str]:
-        """Return the files below src/locks that it includes."""
-        if self.path.is_relative_to(LOCKS):
-            return includes_of(self.path.relative_to(LOCKS).as_posix())
-        names = [
-            line.split('"')[1].removeprefix("locks/")
-            for line in self.path.read_text(encoding="utf-8").splitlines()
-            if line.startswith('#include "locks/')
-        ]
-        return set().union(*(includes_of(name) for name in names))
+        """Return the files of the locks that it includes, and itself if it is one."""
+        names = INCLUDES.findall(self.path.read_text(encoding="utf-8"))
+        own = file_of(self.path) if self.path.is_relative_to(SOURCES) else ""
+        return {own}.union(*(includes_of(file_of(SOURCES / name)) for name in names))
 
 
 class Checker:
@@ -93,15 +102,12 @@ class Checker:
         if not self.engine:
             raise BuildError(f"{build} has no hasp-explore: run `make build` first")
         listed = self._run([str(build / "src/explorer/hasp-explore"), "--list-clients"])
-        names = [json.loads(line)["client"] for line in listed.stdout.splitlines()]
-        self.clients = sorted(
-            names,
-            key=lambda name: (
-                FIRST_CLIENTS.index(name)
-                if name in FIRST_CLIENTS
-                else len(FIRST_CLIENTS)
-            ),
-        )
+        self.clients: dict[str, list[str]] = {kind: [] for kind in LISTS}
+        for line in listed.stdout.splitlines():
+            client = json.loads(line)
+            self.clients.setdefault(client["kind"], []).append(client["client"])
+        for names in self.clients.values():
+            names.sort(key=order)
 
     def _run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -114,22 +120,17 @@ class Checker:
 
     def make(self, folder: Path, lock: str, file: str, text: str) -> Path:
         """Build hasp-explore with only this lock, and with `text` as that of `file`."""
-        overlay = folder / "locks"
-        overlay.mkdir()
-        entry = lock.removeprefix("gcr+")
-        (overlay / "locks.def").write_text(list_of_one(entry), encoding="utf-8")
-        changed = {*LIST_USERS}
+        entry = entry_of(lock)
+        write(folder, LISTS[entry.kind], list_of_one(entry))
+        changed = {*LIST_USERS[entry.kind]}
         if file:
-            (overlay / file).parent.mkdir(parents=True, exist_ok=True)
-            (overlay / file).write_text(text, encoding="utf-8")
+            write(folder, path_of(file), text)
             changed.add(file)
-        objects = []
+        objects: list[str] = []
         for source in self.sources:
             if source.includes() & changed:
-                path = source.path
-                if path.is_relative_to(LOCKS):
-                    path = overlay / path.relative_to(LOCKS)
-                made = str(folder / f"{source.path.stem}.o")
+                path = overlaid(folder, source.path)
+                made = str(folder / f"{len(objects)}.o")
                 given = path if path.exists() else source.path
                 self._compile(
                     [source.command[0], f"-I{folder}", *source.command[1:]], given, made
@@ -181,7 +182,8 @@ class Checker:
         """The line printed by hasp-explore, or None if the client skips this lock."""
         done = self._run(
             [
-                *(str(program), "--quiet", "--lock", lock, "--client", client),
+                *(str(program), "--quiet", "--kind", entry_of(lock).kind),
+                *("--lock", lock, "--client", client),
                 *("--states", str(states), "--time-limit", str(STUCK_SECONDS / 2)),
             ]
         )
@@ -205,7 +207,26 @@ class Checker:
         text of `file` ("": unchanged)."""
         with tempfile.TemporaryDirectory(prefix="hasp-mutant-") as folder:
             program = self.make(Path(folder), lock, file, text)
-            return self.explore(program, lock, states, clients or self.clients)
+            every = self.clients[entry_of(lock).kind]
+            return self.explore(program, lock, states, clients or every)
+
+
+def order(client: str) -> int:
+    """Return the rank of a client among the first ones."""
+    first = client in FIRST_CLIENTS
+    return FIRST_CLIENTS.index(client) if first else len(FIRST_CLIENTS)
+
+
+def overlaid(folder: Path, path: Path) -> Path:
+    """Return the place of a source in the folder that replaces some."""
+    return folder / path.relative_to(SOURCES)
+
+
+def write(folder: Path, path: Path, text: str) -> None:
+    """Write the text that replaces a source."""
+    place = overlaid(folder, path)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text, encoding="utf-8")
 
 
 def strip_outputs(words: list[str]) -> list[str]:

@@ -22,7 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCKS = ROOT / "src/locks"
+SOURCES = ROOT / "src"
+LOCKS = SOURCES / "locks"
+RWLOCKS = SOURCES / "rwlocks"
+LISTS = {"mutex": LOCKS / "locks.def", "rwlock": RWLOCKS / "rwlocks.def"}
 
 OPERATION = re.compile(
     r"\b(?P<name>(?:load|store|exchange|compare_exchange|test_and_set|fetch_\w+?)"
@@ -45,11 +48,22 @@ CALLS = re.compile(r"(?:[A-Z][A-Z0-9_]*\((?:[^()]|\([^()]*\))*\)\s+)*")
 ATTRIBUTE = re.compile(r"__attribute__\(\(.*?\)\)\)?", re.DOTALL)
 
 
+def file_of(path: Path) -> str:
+    """Return the name of a source: below src/locks, or below src with its folder."""
+    below = LOCKS if path.is_relative_to(LOCKS) else SOURCES
+    return path.relative_to(below).as_posix()
+
+
+def path_of(file: str) -> Path:
+    """Return the path of a source from its name."""
+    return (SOURCES if file.startswith("rwlocks/") else LOCKS) / file
+
+
 @dataclass(frozen=True)
 class Mutant:
     """One change to one file."""
 
-    file: str  # below src/locks
+    file: str  # as in file_of()
     function: str
     operation: str  # its text, on one line
     occurrence: int  # of this text in the function, from 1
@@ -143,7 +157,7 @@ def functions_of(code: str) -> list[tuple[int, str]]:
 
 
 def find_mutants(file: str, text: str) -> list[Mutant]:
-    """Return every mutant of a file below src/locks, in textual order."""
+    """Return every mutant of a file, in textual order."""
     code = without_comments(text)
     functions = functions_of(code)
     mutants, seen = [], dict[tuple[str, str], int]()
@@ -178,20 +192,22 @@ def find_mutants(file: str, text: str) -> list[Mutant]:
     return mutants
 
 
+INCLUDES = re.compile(r'^#include "((?:rw)?locks/\S+)"', re.MULTILINE)
 # A header, or an entry: up to a parenthesis at the end of a line, before the next one.
 LIST_LINE = re.compile(
-    r'^#include "locks/(\S+)"'
-    r'|^LOCK\(\w+, "([^"]+)"(?:[^"]|"[^"]*")*?\)\n(?=\n|#|LOCK|\Z)',
+    r'^#include "((?:rw)?locks/\S+)"'
+    r'|^(?:RW)?LOCK\(\w+, "([^"]+)"(?:[^"]|"[^"]*")*?\)\n(?=\n|#|/|(?:RW)?LOCK|\Z)',
     re.MULTILINE,
 )
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A lock in locks.def."""
+    """A lock of one of the lists."""
 
+    kind: str
     name: str
-    header: str  # below src/locks
+    header: str  # as in file_of()
     text: str
 
     @property
@@ -200,33 +216,38 @@ class Entry:
 
 
 def entries() -> list[Entry]:
-    """Return the locks of the list, each with the header included above it."""
+    """Return the locks of all lists, each with the header included above it."""
     found, header = [], ""
-    text = (LOCKS / "locks.def").read_text(encoding="utf-8")
-    for match in LIST_LINE.finditer(text):
-        if match[1]:
-            header = match[1]
-        else:
-            found.append(Entry(match[2], header, match.group()))
+    for kind, path in LISTS.items():
+        for match in LIST_LINE.finditer(path.read_text(encoding="utf-8")):
+            if match[1]:
+                header = file_of(SOURCES / match[1])
+            else:
+                found.append(Entry(kind, match[2], header, match.group()))
     return found
 
 
-def list_of_one(name: str) -> str:
-    """Return the text of a locks.def with all headers, but only this lock."""
-    text = (LOCKS / "locks.def").read_text(encoding="utf-8")
-    includes = re.findall(r'^#include "locks/\S+"\n', text, re.MULTILINE)
-    entry = next(entry for entry in entries() if entry.name == name)
+def entry_of(lock: str) -> Entry:
+    """Return the entry of a lock, or that of the lock which it wraps."""
+    plain = lock.rpartition("+")[2]
+    return next(entry for entry in entries() if entry.name == plain)
+
+
+def list_of_one(entry: Entry) -> str:
+    """Return the text of its list with all headers, but only this lock."""
+    text = LISTS[entry.kind].read_text(encoding="utf-8")
+    includes = re.findall(r'^#include "\S+"\n', text, re.MULTILINE)
     return "".join(includes) + entry.text
 
 
 def includes_of(file: str, seen: set[str] | None = None) -> set[str]:
-    """The files below src/locks that a file there includes, itself among them."""
+    """The files of the locks that one of them includes, itself among them."""
     seen = set() if seen is None else seen
-    if file not in seen and (LOCKS / file).exists():
+    if file not in seen and path_of(file).exists():
         seen.add(file)
-        text = (LOCKS / file).read_text(encoding="utf-8")
-        for name in re.findall(r'^#include "locks/(\S+)"', text, re.MULTILINE):
-            includes_of(name, seen)
+        text = path_of(file).read_text(encoding="utf-8")
+        for name in INCLUDES.findall(text):
+            includes_of(file_of(SOURCES / name), seen)
     return seen
 
 

@@ -4,7 +4,8 @@
 
 In each mutant of a lock, one memory order is weakened or one wake-up is dropped. Each
 mutant is compiled for the checked platform and run under the explorer's clients. It
-survives if no client catches it; survivors need a reason in src/locks/mutants.toml.
+survives if no client catches it; survivors need a reason in mutants.toml, beside the
+list of the lock.
 docs/mutation.md is made from the results (--table).
 
 Results are kept in docs/data/mutants.jsonl, one line for each mutant; a mutant is run
@@ -20,12 +21,24 @@ import random
 import sys
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from mutant_checker import BuildError, Checker
-from mutants import LOCKS, ROOT, Mutant, digest, entries, find_mutants, includes_of
+from mutants import (
+    LOCKS,
+    ROOT,
+    RWLOCKS,
+    Mutant,
+    digest,
+    entries,
+    entry_of,
+    file_of,
+    find_mutants,
+    includes_of,
+)
 from mutation_table import Reasons, read_reasons, write_table
 
 RESULTS = ROOT / "docs/data/mutants.jsonl"
@@ -42,6 +55,12 @@ SHARED = {
     "list/lock_operations.h": ["ttas", "futex", "mcs-park"],
     "algorithms/gcr.h": ["gcr+ttas", "gcr+mcs"],
     "algorithms/gcr.c": ["gcr+hapax"],
+    "rwlocks/algorithms/bravo.h": ["bravo+rw-ttas"],
+    "rwlocks/algorithms/bravo.c": ["bravo+rw-ttas"],
+    "rwlocks/read_holds.h": ["bravo+rw-ttas"],
+    "rwlocks/read_holds.c": ["bravo+rw-ttas"],
+    "rwlocks/fork_repair.h": ["rw-ttas", "rw-futex"],
+    "rwlocks/list/rwlock_operations.h": ["rw-ttas", "bravo+rw-ttas"],
 }
 # Files that are not compiled for the checked platform, which has its own pool.
 NATIVE_ONLY = {"memory/pool.c", "memory/pool.h"}
@@ -74,7 +93,7 @@ def locks_of(file: str) -> tuple[str, ...]:
     listed = entries()
     names = {entry.name for entry in listed}
     if file in SHARED:
-        return tuple(n for n in SHARED[file] if n.removeprefix("gcr+") in names)
+        return tuple(n for n in SHARED[file] if n.rpartition("+")[2] in names)
     header = file.removesuffix(".c") + ".h" if file.endswith(".c") else file
     own = [entry.name for entry in listed if entry.header == header]
     users = [entry.name for entry in listed if header in includes_of(entry.header)]
@@ -83,16 +102,15 @@ def locks_of(file: str) -> tuple[str, ...]:
 
 def may_park(lock: str) -> bool:
     """Return true if its waiters may sleep, as those of all wrapped locks do."""
-    return lock.startswith("gcr+") or any(
-        entry.name == lock and entry.parks for entry in entries()
-    )
+    return "+" in lock or entry_of(lock).parks
 
 
 def all_tasks(chosen: list[str]) -> list[Task]:
     """The mutants of the chosen files or locks; without a choice, all of them."""
     tasks = []
-    for path in sorted([*LOCKS.rglob("*.h"), *LOCKS.rglob("*.c")]):
-        file = path.relative_to(LOCKS).as_posix()
+    sources = [path for root in (LOCKS, RWLOCKS) for path in root.rglob("*.[ch]")]
+    for path in sorted(sources):
+        file = file_of(path)
         if file in NATIVE_ONLY:
             continue
         text = path.read_text(encoding="utf-8")
@@ -108,6 +126,12 @@ def all_tasks(chosen: list[str]) -> list[Task]:
             for mutant in mutants
         ]
     return tasks
+
+
+@cache
+def refuses_unchanged(checker: Checker, lock: str, client: str, states: int) -> bool:
+    """Return true if the client finds an error in the lock without a mutant, too."""
+    return bool(checker.check(lock, "", "", states, [client]).caught_by)
 
 
 def run(checker: Checker, task: Task, limits: list[int]) -> dict[str, Any]:
@@ -139,6 +163,9 @@ def run(checker: Checker, task: Task, limits: list[int]) -> dict[str, Any]:
             return {**row, "outcome": "error", "detail": str(error)[-500:]}
         row["seconds"] = round(row["seconds"] + said.seconds, 3)
         row["bounds"][lock] = said.bounds
+        if said.caught_by and refuses_unchanged(checker, lock, said.caught_by, states):
+            detail = f"client {said.caught_by} refuses the unchanged {lock}, too"
+            return {**row, "outcome": "error", "detail": detail}
         if said.caught_by:
             found = {"verdict": said.verdict, "detail": said.detail}
             row.pop("bounds")
@@ -196,7 +223,12 @@ def describe(row: dict[str, Any], reasons: Reasons) -> str:
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     add = parser.add_argument
-    add("chosen", nargs="*", metavar="LOCK|FILE", help="locks, or files of src/locks")
+    add(
+        "chosen",
+        nargs="*",
+        metavar="LOCK|FILE",
+        help="locks, or files of src/locks or src",
+    )
     add("--list", action="store_true", help="only list the mutants")
     add("--sample", type=int, metavar="N", help="run N mutants, chosen at random")
     add("--seed", type=int, default=1, help="seed of the sample (1)")

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from mutants import LOCKS, ROOT, entries, includes_of
+from mutants import LOCKS, ROOT, RWLOCKS, entries, includes_of
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     from pip._vendor import tomli as tomllib
 
-REASONS = LOCKS / "mutants.toml"
+REASONS = (LOCKS / "mutants.toml", RWLOCKS / "mutants.toml")
 TABLE = ROOT / "docs/mutation.md"
 SUMMARY = ROOT / "docs/data/mutation.json"
 
@@ -38,7 +38,8 @@ wake-up. It runs the changed lock, a *mutant*, under the clients of the explorer
     tools/mutate_locks.py --list mcs          # only list them
 
 A mutant is *caught* when a client reports an error. For each survivor,
-`src/locks/mutants.toml` gives the reason: another engine catches it, the explorer does
+`src/locks/mutants.toml` (`src/rwlocks/mutants.toml` for reader-writer locks) gives the
+reason: another engine catches it, the explorer does
 not model the case, or the memory model does not need the order, which is kept on
 purpose. A rule can exclude a whole class of mutants that the explorer does not model;
 these are *not run*. An unnecessary order that was *relaxed* in the source has no mutant
@@ -52,7 +53,7 @@ all mutants that were caught.
 
 @dataclass(frozen=True)
 class Reasons:
-    """The contents of src/locks/mutants.toml."""
+    """The contents of the files mutants.toml."""
 
     survivors: dict[str, str] = field(default_factory=dict)  # key -> reason
     rules: list[tuple[str, str]] = field(default_factory=list)  # pattern, reason
@@ -68,20 +69,20 @@ class Reasons:
 
 
 def read_reasons() -> Reasons:
-    if not REASONS.exists():
-        return Reasons()
-    data = tomllib.loads(REASONS.read_text(encoding="utf-8"))
+    files = [tomllib.loads(path.read_text("utf-8")) for path in REASONS]
     return Reasons(
         survivors={
             key: " ".join(item["reason"].split())
+            for data in files
             for item in data.get("survivor", [])
             for key in item["mutants"]
         },
         rules=[
             (item["pattern"], " ".join(item["reason"].split()))
+            for data in files
             for item in data.get("rule", [])
         ],
-        relaxed=data.get("relaxed", []),
+        relaxed=[item for data in files for item in data.get("relaxed", [])],
     )
 
 

@@ -50,7 +50,7 @@ def test_every_reason_is_for_a_survivor(
     tasks: dict[str, Task], rows: dict[str, dict[str, Any]]
 ) -> None:
     for key in read_reasons().survivors:
-        assert key in tasks, f"src/locks/mutants.toml names {key}, which does not exist"
+        assert key in tasks, f"a file mutants.toml names {key}, which does not exist"
         assert rows[key]["outcome"] == "survived", f"{key} is now caught"
 
 
