@@ -126,6 +126,7 @@ static int check_rwlock(unsigned index, const struct arguments *arguments)
     const struct subject subject = {"rwlock", lock.about, rwlock_clients,
                                     rwlock_client_count};
     client_rwlock_operations = &lock.operations;
+    rwlock_default_slot = index + 1;
     int status = check(&subject, arguments);
     client_rwlock_operations = NULL;
     return status;

@@ -43,6 +43,8 @@ static int rwlock_acquired(struct rwlock *lock)
     return 0;
 }
 
+unsigned rwlock_default_slot;
+
 int rwlock_find(const char *name)
 {
     (void)name;

@@ -15,6 +15,8 @@ static int glibc_unlock(struct rwlock *lock)
     return 0;
 }
 
+unsigned rwlock_default_slot;
+
 int rwlock_find(const char *name)
 {
     return strcmp(name, "glibc") == 0 ? 1 : -1;

@@ -253,6 +253,7 @@ static void pick_rwlock(void)
         usage_error("glibc's reader-writer lock cannot run here");
     const struct rwlock_descriptor lock = rwlock_at((unsigned)found);
     run.rwlock = lock.operations;
+    rwlock_default_slot = (unsigned)found + 1;
     lock_name = lock.about.name;
 }
 

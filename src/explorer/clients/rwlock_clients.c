@@ -3,6 +3,7 @@
 #include "explorer/clients/rwlock_sections.h"
 #include "explorer/clients/rwlock_sharing.h"
 #include "explorer/memory/lifetime.h"
+#include "rwlocks/read_holds.h"
 
 #include <errno.h>
 #include <string.h>
@@ -188,16 +189,36 @@ static void migration(unsigned thread)
     read_unlock();
 }
 
+/* As in the interposer, whose handler runs in the child before any thread starts. */
+static void fork_with_handler(void)
+{
+    fork_here();
+    read_holds_in_child();
+    store_release(&flag, 1);
+}
+
+/* Reads or writes in the thread that starts in the child. */
+static void use_in_child(void)
+{
+    spin_until(load_acquire(&flag));
+    if (choose(2))
+        read_once();
+    else
+        write_once();
+}
+
 /* In the child, threads that waited in the parent do not exist. */
 static void writer_forks(unsigned thread)
 {
     if (thread == 0) {
         write_lock();
         section();
-        fork_here();
+        fork_with_handler();
         section();
         write_unlock();
-    } else if (thread == 2 || (thread == 3 && choose(2))) {
+    } else if (thread == 3) {
+        use_in_child();
+    } else if (thread == 2) {
         read_once();
     } else {
         write_once();
@@ -210,11 +231,11 @@ static void reader_forks(unsigned thread)
         read_lock();
         store_relaxed(&arrived, 1);
         read_section();
-        fork_here();
+        fork_with_handler();
         read_section();
         read_unlock();
-    } else if (thread == 3 && choose(2)) {
-        read_once();
+    } else if (thread == 3) {
+        use_in_child();
     } else {
         spin_until(load_relaxed(&arrived));
         write_once();
@@ -231,7 +252,8 @@ static bool is_numa(const struct lock_descriptor *lock)
     return lock->numa;
 }
 
-/* A rwlock made of a mutex excludes readers from each other. */
+/* Of a rwlock made of a mutex, readers exclude each other, and the mutex decides who
+ * is next. */
 static bool shares(const struct lock_descriptor *lock)
 {
     return strncmp(lock->name, "mutex:", 6) != 0;
@@ -310,6 +332,7 @@ const struct client rwlock_clients[] = {
     {.name = "writers-first",
      .summary = "of the kind that prefers writers: no reader overtakes a waiting one",
      .threads = 3,
+     .suits = shares,
      .body = readers_after_writer,
      .finish = finish_free_rwlock,
      .every_step = true,

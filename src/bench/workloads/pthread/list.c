@@ -27,6 +27,8 @@ const struct lock_operations *lock_operations_at(unsigned index)
     return NULL;
 }
 
+unsigned rwlock_default_slot;
+
 int rwlock_find(const char *name)
 {
     return lock_find(name);
