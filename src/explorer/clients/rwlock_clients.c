@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "explorer/clients/clients.h"
+#include "explorer/clients/rwlock_forks.h"
 #include "explorer/clients/rwlock_sections.h"
 #include "explorer/clients/rwlock_sharing.h"
 #include "explorer/memory/lifetime.h"
-#include "rwlocks/read_holds.h"
 
 #include <errno.h>
 #include <string.h>
@@ -189,59 +189,6 @@ static void migration(unsigned thread)
     read_unlock();
 }
 
-/* As in the interposer, whose handler runs in the child before any thread starts. */
-static void fork_with_handler(void)
-{
-    fork_here();
-    read_holds_in_child();
-    store_release(&flag, 1);
-}
-
-/* Reads or writes in the thread that starts in the child. */
-static void use_in_child(void)
-{
-    spin_until(load_acquire(&flag));
-    if (choose(2))
-        read_once();
-    else
-        write_once();
-}
-
-/* In the child, threads that waited in the parent do not exist. */
-static void writer_forks(unsigned thread)
-{
-    if (thread == 0) {
-        write_lock();
-        section();
-        fork_with_handler();
-        section();
-        write_unlock();
-    } else if (thread == 3) {
-        use_in_child();
-    } else if (thread == 2) {
-        read_once();
-    } else {
-        write_once();
-    }
-}
-
-static void reader_forks(unsigned thread)
-{
-    if (thread == 0) {
-        read_lock();
-        store_relaxed(&arrived, 1);
-        read_section();
-        fork_with_handler();
-        read_section();
-        read_unlock();
-    } else if (thread == 3) {
-        use_in_child();
-    } else {
-        spin_until(load_relaxed(&arrived));
-        write_once();
-    }
-}
-
 static bool parks(const struct lock_descriptor *lock)
 {
     return lock->parks;
@@ -391,14 +338,14 @@ const struct client rwlock_clients[] = {
     {.name = "fork",
      .summary = "the writer forks; a writer and a reader vanish, and a thread starts",
      .threads = 4,
-     .body = writer_forks,
+     .body = rwlock_writer_forks,
      .finish = finish_free_rwlock,
      .child = 3,
      .every_step = true},
     {.name = "fork-reader",
      .summary = "a reader forks; two writers vanish, and a thread starts",
      .threads = 4,
-     .body = reader_forks,
+     .body = rwlock_reader_forks,
      .finish = finish_free_rwlock,
      .child = 3,
      .every_step = true,
