@@ -22,7 +22,7 @@ MATTERS = 0.05  # share of the threads' time, or of their CPU time
 MOSTLY_READ = 0.9  # from here on, readers that write no shared line pay for revocations
 ASLEEP = 50_000.0  # ns: what going to sleep and being woken costs at most
 # The first that exists is advised; then the default of the kind.
-FOR_READERS = ("bravo+rw-futex", "passive")
+FOR_READERS = ("bravo+rw-futex",)
 FOR_WRITERS = ("rw-futex",)
 FOR_CROWDS = ("spin-then-park",)
 
