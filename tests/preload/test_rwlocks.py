@@ -11,8 +11,10 @@ import pytest
 from lock_list import BUILD, Record, records
 from preload import matrix
 
-PROGRAMS = ("rw_cancel", "rw_cxx", "rw_exclusion", "rw_fork", "rw_lifetime")
-PROGRAMS += ("rw_results", "rw_turns")
+PROGRAMS = (
+    *("rw_cancel", "rw_cxx", "rw_exclusion", "rw_fork"),
+    *("rw_lifetime", "rw_results", "rw_turns"),
+)
 
 # Two cases may hang until their time limit, and gdb then prints their backtraces.
 pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
@@ -66,6 +68,40 @@ def test_program(program: str, lock: Record) -> None:
             f" {len(outcomes)} cases\n" + "\n".join(map(str, bad)),
             pytrace=False,
         )
+
+
+# Cases with many kinds of contention, or that unmap memory as early as possible.
+PERTURBED = (
+    ("rw_exclusion", "half_writes"),
+    ("rw_fork", "storm"),
+    ("rw_lifetime", "unmapped_by_a_reader_after_a_writer"),
+    ("rw_lifetime", "unmapped_by_a_writer_after_a_reader"),
+    ("rw_results", "waiters_that_give_up_leave_no_trace"),
+    ("rw_turns", "recursive_reader"),
+)
+
+
+def perturbed_locks() -> list[Record]:
+    """Return the locks with code of their own, and the default."""
+    own = [record for record in records("rwlock") if record["name"] != "glibc"]
+    return [*own, *(record for record in wrapped() if record["default"])]
+
+
+@pytest.mark.parametrize("lock", perturbed_locks(), ids=lambda lock: str(lock["name"]))
+def test_with_delays_between_any_two_steps(lock: Record) -> None:
+    slow = environment(lock) | {"CHECK_ROUNDS_DIVISOR": str(matrix.SPINNING_DIVISOR)}
+    outcomes = [
+        matrix.run_case(
+            f"rwlocks/{program}",
+            case,
+            matrix.Lock("glibc"),
+            slow,
+            interposer=matrix.BUILD / "src" / "preload" / "libhasp-perturbed.so",
+        )
+        for program, case in PERTURBED
+    ]
+    bad = [outcome for outcome in outcomes if outcome.status != "passed"]
+    assert not bad, "\n".join(map(str, bad))
 
 
 def test_every_program_is_run() -> None:
