@@ -73,9 +73,14 @@ static inline bool shfl_examine(struct lock *lock, struct outer_latch_alpha *alp
     return true;
 }
 
+/* Examines waiters until the latch is released. */
 static inline void shfl_spin(struct lock *lock, struct outer_latch_alpha *alpha)
 {
-    shfl_examine(lock, alpha);
+    struct latch *latch = outer_latch_of(lock);
+    uint32_t released = load_relaxed(&latch->released);
+    while (shfl_examine(lock, alpha) && load_relaxed(&latch->released) == released)
+        ;
+    (void)relax_at_most(1); /* the next wait does not watch the lines read above */
 }
 
 static inline bool shfl_fast(struct lock *lock)

@@ -43,7 +43,7 @@ LEAST = {
     "c-bo-mcs": 0.91,
     "c-ptl-tkt": 0.77,
     "fc-mcs": 0.95,
-    "shfl": 0.29,
+    "shfl": 0.33,
     "fissile": 0.43,
     "malthusian": 0.75,
 }
