@@ -21,6 +21,7 @@
 
 enum { CELL_SLEEPERS = 1, CELL_STEP = 2, CELL_YIELDS = 4 };
 
+
 static inline bool cell_reached(uint32_t value, uint32_t wanted)
 {
     return (int32_t)((value & ~(uint32_t)CELL_SLEEPERS) - wanted) >= 0;
@@ -55,12 +56,14 @@ static inline bool cell_spin(struct atomic_u32 *cell, uint32_t wanted, uint32_t 
 }
 
 /* Waits until the cell has reached `wanted`. If `threads` is more than the CPUs that
- * there are, the others need this one: the thread offers it to them at once. */
+ * there are, the others need this one: the thread offers it to them at once. Otherwise
+ * it spins for several times as long as a sleep would cost: its CPU has nothing else to
+ * do, and the last thread pays for each wake-up while all others wait. */
 static inline void cell_await(struct atomic_u32 *cell, uint32_t wanted,
                               uint32_t threads)
 {
     bool crowded = threads > cpu_count();
-    if (cell_spin(cell, wanted, crowded ? 0 : spin_limit()))
+    if (cell_spin(cell, wanted, crowded ? 0 : yield_limit()))
         return;
     for (int i = 0; crowded && i < CELL_YIELDS; i++) {
         yield();

@@ -13,6 +13,7 @@ from hasp.base.output import add_json_option
 from hasp.locks.selection import ALL, add_locks_option
 
 NAME = "bench"
+PRIMITIVES = ("spinlocks", "barriers")
 ADVICE_DATA = "docs/data/advice.jsonl"
 HELP = "measure the algorithms, the cost of profiling, or the worth of the advice"
 
@@ -23,6 +24,7 @@ examples:
   hasp bench locks --json results.jsonl          every lock: a quarter of an hour
   hasp bench locks --from results.jsonl --plot locks.png
   hasp bench locks --check-targets               status 1 if Hasp's locks are too slow
+  hasp bench barriers                            barriers beside glibc's
   hasp bench profile --check-targets             what `hasp profile` costs a program
   hasp bench advice --check-targets              what `hasp advise` loses, from data
 
@@ -41,13 +43,14 @@ def _positive(text: str) -> int:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `hasp bench`."""
-    parser.usage = "hasp bench locks|profile|advice [options]"
+    parser.usage = "hasp bench locks|spinlocks|barriers|profile|advice [options]"
     parser.epilog = EXAMPLES
     parser.add_argument(
         "what",
-        choices=("locks", "profile", "advice"),
-        metavar="locks|profile|advice",
-        help="what to judge: the locks, the cost of profiling, or the advice",
+        choices=("locks", *PRIMITIVES, "profile", "advice"),
+        metavar="locks|spinlocks|barriers|profile|advice",
+        help="what to judge: mutexes, spin locks, barriers, the cost of profiling, or "
+        "the advice",
     )
     add_locks_option(parser)
     parser.add_argument(
@@ -97,7 +100,28 @@ def run(arguments: argparse.Namespace) -> int:
     for option in ("set", "markdown"):
         if getattr(arguments, option):
             raise HaspError(f"--{option} is for `hasp bench advice`", "leave it out")
+    if arguments.what in PRIMITIVES:
+        return _primitives(arguments)
     return _run_locks(arguments) if arguments.what == "locks" else _profile(arguments)
+
+
+def _primitives(arguments: argparse.Namespace) -> int:
+    from hasp.lab.bench.primitives import Options, measure_primitives
+    from hasp.locks.kinds import kind_of
+
+    for option in ("cases", "check_targets", "plot", "source"):
+        if getattr(arguments, option):
+            name = "from" if option == "source" else option.replace("_", "-")
+            raise HaspError(f"--{name} is for `hasp bench locks`", "leave it out")
+    return measure_primitives(
+        Options(
+            kind_of(arguments.what),
+            arguments.locks,
+            arguments.quick,
+            arguments.runs,
+            arguments.json,
+        )
+    )
 
 
 def _advice(arguments: argparse.Namespace) -> int:
