@@ -57,13 +57,13 @@ static inline bool cell_spin(struct atomic_u32 *cell, uint32_t wanted, uint32_t 
 
 /* Waits until the cell has reached `wanted`. If `threads` is more than the CPUs that
  * there are, the others need this one: the thread offers it to them at once. Otherwise
- * it spins for several times as long as a sleep would cost: its CPU has nothing else to
- * do, and the last thread pays for each wake-up while all others wait. */
+ * it spins for as long as a sleep would cost, and longer the more threads there are:
+ * the last one pays for every wake-up while all others wait. */
 static inline void cell_await(struct atomic_u32 *cell, uint32_t wanted,
                               uint32_t threads)
 {
     bool crowded = threads > cpu_count();
-    if (cell_spin(cell, wanted, crowded ? 0 : yield_limit()))
+    if (cell_spin(cell, wanted, crowded ? 0 : spin_limit() * (1 + threads / 4)))
         return;
     for (int i = 0; crowded && i < CELL_YIELDS; i++) {
         yield();
