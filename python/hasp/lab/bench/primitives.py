@@ -104,7 +104,7 @@ def _rows(
     for run in chosen:
         samples.setdefault(str(run["algorithm"]), []).append(float(str(run["value"])))
     reference = samples.get(REFERENCE, [])
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for name, sample in sorted(samples.items(), key=lambda item: item[0] != REFERENCE):
         pairs = min(len(sample), len(reference))
         if not pairs:
