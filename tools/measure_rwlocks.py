@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Compare the reader-writer locks with glibc's algorithm on simulated machines.
 
-    PYTHONPATH=python tools/measure_rwlocks.py            # writes docs/rwlocks.md
+    PYTHONPATH=python tools/measure_rwlocks.py  # writes docs/rwlock-scaling.md
 
-The results are the same on every host. docs/data/rwlocks.json keeps them.
+The results are the same on every host. docs/data/rwlock-scaling.json keeps them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hasp.locks import native
 from hasp.locks.kinds import RWLOCK
 
 ROOT = Path(__file__).resolve().parent.parent
-DATA, PAGE = ROOT / "docs/data/rwlocks.json", ROOT / "docs/rwlocks.md"
+DATA, PAGE = ROOT / "docs/data/rwlock-scaling.json", ROOT / "docs/rwlock-scaling.md"
 MACHINES = {"opteron-48": 48, "xeon-80": 80}
 GOALS = {100: 10.0, 99: 5.0, 90: 2.0, 50: 1.0}
 COMPOSED = ("bravo+rw-futex", "bravo+c-rw-wp", "mutex:mcs")
