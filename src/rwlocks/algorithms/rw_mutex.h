@@ -90,6 +90,7 @@ static inline void rw_mutex_destroy(struct rwlock *lock, unsigned index)
     struct side_block *block = side_block_at(side);
     const struct lock_operations *operations = inner_mutex_operations(index);
     operations->lock(inner_mutex_in(block)); /* N1 */
+    operations->unlock(inner_mutex_in(block)); /* a holder may keep its node */
     operations->destroy(inner_mutex_in(block));
     store_relaxed(&lock->side, 0);
     side_block_give(block);
