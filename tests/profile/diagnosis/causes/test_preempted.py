@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from profile_samples import SECOND, distribution
 
-from hasp.profile.diagnosis.causes import preempted_holder
+from hasp.profile.diagnosis.causes import preempted_holder, unfair
 from hasp.profile.diagnosis.causes.facts import Facts, SiteFacts
 from hasp.profile.diagnosis.diagnose import diagnose
 from hasp.profile.model.holding import HolderState
 from hasp.profile.model.profile import Kind, Operation, Profile, SiteStats
 
-from .cases import preempted
+from .cases import greedy, preempted
 from .parts import MS, US, holding, program, site, use
 
 CUT = ((HolderState.READY, 0.6, None), (HolderState.RUNNING, 0.4, None))
@@ -91,3 +91,23 @@ def test_woken_threads_are_no_crowd_while_a_cpu_is_idle() -> None:
 def test_a_few_waits_for_a_cpu_are_usual_where_threads_outnumber_them() -> None:
     """As in pigz, whose threads compute nearly all the time."""
     assert diagnose(crowded(use(10_000, 400, 8 * MS, 30 * US))).lead.id == "not-locks"
+
+
+STARVED = ((HolderState.READY, 0.95, None), (HolderState.RUNNING, 0.05, None))
+
+
+def test_a_holder_that_hardly_gets_a_cpu_is_preempted_however_few_the_waits() -> None:
+    """Nor is its lock a gate, though its waits last for much of the run."""
+    made = site(use(40, 8, 4 * SECOND, 100 * MS), held=holding(*STARVED))
+    found = diagnose(program(made, runnable=4, cpu_ns=5 * SECOND))
+    assert found.lead.id == "preempted-holder", found.sentence
+
+
+def test_a_thread_without_a_cpu_takes_no_lock_again_at_once() -> None:
+    profile = replace(greedy(), process_samples=preempted().process_samples)
+    (one,) = profile.sites
+    starved = replace(one, holding=holding(*STARVED))
+    busy = [replace(thread, cpu_ns=5 * SECOND) for thread in profile.threads]
+    profile = replace(profile, threads=tuple(busy))
+    assert unfair.detect(site_of(profile))
+    assert unfair.detect(site_of(replace(profile, sites=(starved,)))) is None

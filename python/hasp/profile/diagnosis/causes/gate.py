@@ -8,7 +8,8 @@ Threads that wait so rarely and for so long are idle, as if they waited for a co
 from __future__ import annotations
 
 from hasp.profile.diagnosis.causes import pending
-from hasp.profile.diagnosis.causes.limits import PART
+from hasp.profile.diagnosis.causes.limits import MOST, PART
+from hasp.profile.model.holding import HolderState
 from hasp.profile.model.profile import Profile, Site
 
 RARE = 1.0  # waits per second of each waiting thread
@@ -26,6 +27,8 @@ def is_gate(site: Site, profile: Profile) -> bool:
     seconds = profile.duration_ns / 1e9
     if use is None or not 0 < use.contended < RARE * seconds * max(waiting(site), 1):
         return False
+    if site.holding and site.holding.share(HolderState.READY) > MOST:
+        return False  # its holder wants to go on, but has no CPU
     least = WHOLE * profile.duration_ns
     if pending.asleep_ns(site, profile):
         least = min(PART * profile.duration_ns, LONG)

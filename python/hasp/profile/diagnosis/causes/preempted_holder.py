@@ -8,7 +8,7 @@ from hasp.profile.diagnosis.causes.durations import share_above
 from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import FEW, MOST, OUTLIER, PART, SLICE
 from hasp.profile.diagnosis.causes.queueing import own_hold, unexplained, utilisation
-from hasp.profile.diagnosis.causes.states import state_of
+from hasp.profile.diagnosis.causes.states import State, state_of
 from hasp.profile.diagnosis.causes.tiny_section import is_tiny
 from hasp.profile.diagnosis.causes.words import call, share, time
 
@@ -17,20 +17,32 @@ LONG = SLICE / OUTLIER  # ns
 # In a program with more running threads than CPUs, every thread waits for a CPU at
 # times, some while they hold a lock. A smaller share of such waits is no fault.
 USUAL = 0.15
+NEARLY_ALL = 0.9  # of the samples of holders
+
+
+def is_starved(state: State) -> bool:
+    """Return whether holders had no CPU nearly whenever other threads waited.
+
+    Their sections take as long as they do for want of a CPU, however few the waits.
+    """
+    return bool(state.samples) and state.preempted >= NEARLY_ALL
 
 
 def detect(one: SiteFacts) -> Cause | None:
     """Return the cause if holders, or the waiters they woke, really had no CPU."""
     cpus = max(one.facts.profile.cpus, 1)
-    if not one.crowded or one.facts.workers <= cpus or one.use.contended < FEW:
+    if not one.crowded or one.facts.workers <= cpus:
         return None
     if is_tiny(one) and utilisation(one) >= PART:
         return None  # an atomic instruction is never cut
     state = state_of(one)
+    starved = is_starved(state)
+    if one.use.contended < FEW and not starved:
+        return None
     # A section that takes long on a CPU loses it at times, but because it is long.
     short = own_hold(one) <= LONG
     lacking = unexplained(one) * (1 - state.asleep)
-    part = max(state.preempted, lacking) if short else lacking
+    part = max(state.preempted, lacking) if short or starved else lacking
     if part < MOST or share_above(one.use.wait, LONG) < MOST:
         return None
     if one.wait_share * part < USUAL:

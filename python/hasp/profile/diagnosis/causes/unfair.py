@@ -6,6 +6,8 @@ from __future__ import annotations
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import FEW, MOST
+from hasp.profile.diagnosis.causes.preempted_holder import is_starved
+from hasp.profile.diagnosis.causes.states import state_of
 from hasp.profile.diagnosis.causes.words import share, time, within
 from hasp.profile.model.profile import Kind
 
@@ -27,6 +29,8 @@ def detect(one: SiteFacts) -> Cause | None:
         return None
     if held[greedy] < MOST * one.facts.busy_ns:  # others find it free at times
         return None
+    if is_starved(state_of(one)):
+        return None  # whoever comes next has no CPU either
     its = one.thread_use(greedy)
     thread = one.facts.threads_by_number.get(greedy)
     if thread and held[greedy] < MOST * thread.cpu_ns:  # it has other work in between
