@@ -20,10 +20,10 @@
  * Models: src/condition/wait.h condition_sleep=a0b4b635 condition_outcome=406cc016
  * Models: src/condition/wait.h condition_reacquire=ddb6074d
  *
- * Run: two locks, one waiter in turn -DTHREADS=4 -DNODES=1 -DTWO_LOCKS
+ * Slow: two locks, one waiter in turn -DTHREADS=4 -DNODES=1 -DTWO_LOCKS
  * Run: others lock meanwhile -DTHREADS=3 -DNODES=1 -DLOCKER
- * Run: signalled without the mutex -DTHREADS=4 -DNODES=1 -DTWO_LOCKS -DUNLOCKED_SIGNAL
- * Run: broadcast to two -DTHREADS=3 -DNODES=2 -DBROADCAST
+ * Slow: signalled without the mutex -DTHREADS=4 -DNODES=1 -DTWO_LOCKS -DUNLOCKED_SIGNAL
+ * Slow: broadcast to two -DTHREADS=3 -DNODES=2 -DBROADCAST
  * Run: a wait times out -DTHREADS=3 -DNODES=1 -DLOCKER -DTIMED
  *
  * Bug: NO_EPOCH all waits of a waiter are indistinguishable: invalid end state TWO_LOCKS

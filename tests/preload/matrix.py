@@ -67,7 +67,12 @@ ANY_LOCK_WILL_DO = frozenset(
 
 # Slow programs: `make test` runs them under some locks of each family (lock_list.py),
 # `make test-all` under all locks.
-LONG = frozenset({"fork_storm", "memory", "signals", "threads"})
+LONG = frozenset(
+    {
+        *("cancel_cond", "cond_lifetime", "fork_mutex", "fork_storm", "memory"),
+        *("ownership", "signals", "threads"),
+    }
+)
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,10 @@
  *
  * I1. A reader counts itself, executes a fence, and loads `active` (acquire: pairs with
  *     the release of the last writer); a writer changes `active`, executes a fence, and
- *     adds the counters up. One of them sees the other; a reader that sees the writer
- *     takes itself back. C-RW-NP: readers count themselves while they hold the cohort
- *     lock, and a writer has it until its release.
+ *     adds the counters up. One of them sees the other; then, with readers preferred,
+ *     the writer gives way, otherwise the reader takes itself back. C-RW-NP: readers
+ *     count themselves while they hold the cohort lock, and a writer has it until its
+ *     release.
  * I2. A reader may leave on another node than it came from: only the sum counts. While
  *     a writer adds, no reader comes to stay, so the sum is at least the number of
  *     readers inside.
@@ -123,7 +124,8 @@ static inline bool crw_read_trylock(struct rwlock *lock, enum crw_preference wan
 
 /* The caller has the cohort lock, and with writers preferred is counted: waits until
  * the readers are gone. Returns false if the deadline has passed. `tries`: does not
- * wait. */
+ * wait. With readers preferred, it gives way to readers that came meanwhile: they wait
+ * until it does (crw_read_preferred). */
 static inline bool crw_expel(struct rwlock *lock, enum crw_preference preference,
                              bool tries, const struct deadline *deadline)
 {
@@ -186,6 +188,23 @@ static inline bool crw_write_fast(struct rwlock *lock, enum crw_preference wante
     return !unlikely(is_forked_child()) && crw_write_trylock(lock, wanted);
 }
 
+/* The reader stays counted while it waits, so that no writer enters before it: if both
+ * took back what they published, they could do so for ever. */
+static inline bool crw_read_preferred(struct rwlock *lock, struct side_block *block,
+                                      const struct deadline *deadline)
+{
+    struct spinner spinner = {0, 0};
+    struct atomic_u32 *counter = crw_counter(lock);
+    fetch_add_acq_rel(counter, 1);
+    fence_seq_cst();
+    while (crw_closed(block))
+        if (!spinner_spin(&spinner, deadline)) {
+            fetch_add_release(counter, UINT32_MAX);
+            return false;
+        }
+    return true;
+}
+
 static inline bool crw_read_wait(struct rwlock *lock, enum crw_preference wanted,
                                  const struct deadline *deadline)
 {
@@ -198,11 +217,13 @@ static inline bool crw_read_wait(struct rwlock *lock, enum crw_preference wanted
         crw_inner_operations()->unlock(inner_mutex_in(block));
         return true;
     }
+    if (preference == CRW_READERS)
+        return crw_read_preferred(lock, block, deadline);
     struct spinner spinner = {0, 0};
     uint32_t patience = rwlock_prefers_writers(lock) ? UINT32_MAX : CRW_PATIENCE;
     bool came, in_time = true, barred = false;
     while (!(came = crw_read_trylock(lock, wanted)) && in_time) {
-        if (preference == CRW_WRITERS && !barred && patience-- == 0) {
+        if (!barred && patience-- == 0) {
             barred = true;
             fetch_add_relaxed(&block->words[CRW_BARRIER], 1);
         }
