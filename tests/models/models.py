@@ -89,7 +89,9 @@ def bugs(model: Path) -> list[Run]:
         needed = last if last.isupper() else ""
         error = " ".join(words if needed else [*words, last])
         base = next(
-            run for run in runs(model) if not needed or f"-D{needed}" in run.definitions
+            run
+            for run in runs(model) + runs(model, "Slow")
+            if not needed or f"-D{needed}" in run.definitions
         )
         found.append(Run(model, name, (*base.definitions, f"-DBUG_{name}"), error))
     return found

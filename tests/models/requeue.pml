@@ -20,7 +20,7 @@
  * Models: src/condition/wait.h condition_sleep=a0b4b635 condition_outcome=406cc016
  * Models: src/condition/wait.h condition_reacquire=ddb6074d
  *
- * Slow: two locks, one waiter in turn -DTHREADS=4 -DNODES=1 -DTWO_LOCKS
+ * Run: two locks, one waiter in turn -DTHREADS=4 -DNODES=1 -DTWO_LOCKS
  * Run: others lock meanwhile -DTHREADS=3 -DNODES=1 -DLOCKER
  * Slow: signalled without the mutex -DTHREADS=4 -DNODES=1 -DTWO_LOCKS -DUNLOCKED_SIGNAL
  * Slow: broadcast to two -DTHREADS=3 -DNODES=2 -DBROADCAST
