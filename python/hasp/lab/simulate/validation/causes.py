@@ -9,24 +9,14 @@ from __future__ import annotations
 
 from hasp.lab.simulate.validation.lock_sets import Form
 
-_OWN_QUEUES = (
-    "Hasp's queue locks keep the holder's state in the lock itself, so that any thread "
-    "may unlock and a holder may exit; a contended handover therefore moves more lines "
-    "than in the published forms"
-)
 _BARGING = (
     "running threads overtake waiters of Hasp's mutex (Jain's index 0.1 with 48 "
-    "threads), which costs it no line transfers; and " + _OWN_QUEUES
+    "threads), which costs it no line transfers"
 )
 _LOADS_FIRST = (
     "ticket and clh load their line before they exchange it, which takes two trips to "
     "the line's home instead of one; a prefetch for writing cannot merge them where "
     "atomics execute at the home"
-)
-_SHOWS_HOLDER = (
-    "Hasp's ticket lock stores its state and its holder in the line that its waiters "
-    "watch, and tries to take the lock before it draws a number: each acquisition "
-    "disturbs all waiters several times instead of once"
 )
 _ONE_EXCHANGE = (
     "Hasp's form takes a free lock with one exchange and no node, whatever its "
@@ -105,15 +95,12 @@ CAUSES: dict[str, str] = {
 # Causes that differ for Hasp's own locks.
 SHIPPED_CAUSES: dict[str, str] = {
     "S3": _BARGING,
-    "S25": _SHOWS_HOLDER,
     "S33": (
         "the local acquisition in the denominator takes 26 to 48 cycles here, and more "
         "in the published locks, whose code path is longer"
     ),
     "S35/tilera": _LOADS_FIRST,
-    "S37": (
-        "the drop is larger: " + _OWN_QUEUES + ", and spin locks collapse as published"
-    ),
+    "S37": ("the drop is larger, because spin locks collapse as published"),
     "S38": (
         "an LLC bank is busy for the whole latency of an operation; a third of that "
         "gives 0.92 and 0.72 for queue locks, 1.1 and 0.24 for spin locks"
@@ -130,8 +117,7 @@ SHIPPED_CAUSES: dict[str, str] = {
     "T42/mcs": "Hasp's mcs needs no node for a free lock, and writes one line only",
     "T44": _ONE_EXCHANGE,
     "T48/mcs": (
-        _OWN_QUEUES + "; and the study measured an application, in which fewer threads "
-        "than 64 wait"
+        "the study measured an application, in which fewer threads than 64 wait"
     ),
 }
 
