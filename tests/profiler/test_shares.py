@@ -39,9 +39,12 @@ def test_wake_ups(tmp_path: Path) -> None:
 
 
 def test_a_writer_that_waits_for_readers(tmp_path: Path) -> None:
-    found, profile = shares("starved_writer", tmp_path / "trace")
-    site = site_of(found, profile, "rwlock")
-    modes, fairness = site.readers_writers, site.fairness
+    for attempt in range(5):
+        found, profile = shares("starved_writer", tmp_path / f"trace{attempt}")
+        site = site_of(found, profile, "rwlock")
+        modes, fairness = site.readers_writers, site.fairness
+        if modes and fairness:
+            break
     assert modes and fairness
     assert modes.writers_for_readers > 0
     assert not modes.readers_for_writer and not modes.writers_for_writer
@@ -52,9 +55,11 @@ def test_a_writer_that_waits_for_readers(tmp_path: Path) -> None:
 
 
 def test_a_reader_that_waits_for_a_writer(tmp_path: Path) -> None:
-    found, profile = shares("blocked_reader", tmp_path / "trace")
-    site = site_of(found, profile, "rwlock")
-    modes = site.readers_writers
+    for attempt in range(5):  # a busy machine may keep the sampler from running
+        found, profile = shares("blocked_reader", tmp_path / f"trace{attempt}")
+        site = site_of(found, profile, "rwlock")
+        if modes := site.readers_writers:
+            break
     assert modes
     assert modes.readers_for_writer > 0
     assert not modes.writers_for_readers and not modes.readers_for_readers
