@@ -2,25 +2,13 @@
 #include "explorer/clients/clients.h"
 
 #include "explorer/clients/condition.h"
-#include "explorer/clients/critical_sections.h"
+#include "explorer/clients/exclusive.h"
 #include "explorer/clients/forks.h"
 #include "explorer/clients/queues.h"
+#include "explorer/clients/suitable.h"
 #include "explorer/memory/lifetime.h"
 
 #include <string.h>
-
-static void exclusion(unsigned thread)
-{
-    enter();
-    if (thread == 0)
-        enter();
-}
-
-static void finish_exclusion(void)
-{
-    expect(sections == 4, "a critical section was lost");
-    finish_free();
-}
 
 static void with_trylock(unsigned thread)
 {
@@ -65,36 +53,11 @@ static void two_timeouts(unsigned thread)
 static void last_destroys(unsigned thread)
 {
     (void)thread;
-    lock();
-    section();
-    bool last = sections == 2;
-    unlock();
-    if (!last)
+    if (!enter_as_last())
         return;
     begin_operation();
     client_operations->destroy(&client_lock);
     lock_is_destroyed();
-}
-
-static void finish_nothing(void)
-{
-    expect(sections == 2, "a critical section was lost");
-}
-
-/* The first thread locks, the second unlocks for it, and the third one locks, too. */
-static void unlock_by_another(unsigned thread)
-{
-    if (thread == 0) {
-        lock();
-        section();
-        store_release(&flag, 1);
-    } else if (thread == 1) {
-        spin_until(load_acquire(&flag));
-        section();
-        unlock();
-    } else {
-        enter();
-    }
 }
 
 static void migration(unsigned thread)
@@ -104,11 +67,6 @@ static void migration(unsigned thread)
     section();
     unlock();
     (void)thread;
-}
-
-static bool parks(const struct lock_descriptor *lock)
-{
-    return lock->parks;
 }
 
 /* Excludes glk, where a waiter may wait for the mode to change, and gcr, where
@@ -123,13 +81,6 @@ static bool frees_granted(const struct lock_descriptor *lock)
 {
     return has_one_queue(lock) && !lock->hands_word;
 }
-
-static bool is_numa(const struct lock_descriptor *lock)
-{
-    return lock->numa;
-}
-
-#define BIT(thread) (1 << (thread))
 
 const struct client clients[] = {
     {.name = "pair",
@@ -204,7 +155,7 @@ const struct client clients[] = {
      .summary = "the last user destroys the lock while the other may be releasing it",
      .threads = 2,
      .body = last_destroys,
-     .finish = finish_nothing,
+     .finish = finish_two_sections,
      .every_step = true,
      .alike = BIT(0) | BIT(1)},
     {.name = "condition",

@@ -56,6 +56,11 @@ void enter_after_deadline(void)
     unlock();
 }
 
+void finish_two_sections(void)
+{
+    expect(sections == 2, "a critical section was lost");
+}
+
 void finish_free(void)
 {
     expect(trylock(), "trylock fails on the free lock in the end");

@@ -17,6 +17,9 @@ void enter(void);
 void enter_before_deadline(void); /* with a timed lock; does nothing if that fails */
 void enter_after_deadline(void);  /* with a timed lock; locks if that fails */
 
+/* Checks that two critical sections ran. Does not touch the lock: it is destroyed. */
+void finish_two_sections(void);
+
 /* Checks that the lock is free and works, then destroys it. */
 void finish_free(void);
 

@@ -3,6 +3,7 @@
 #include "explorer/clients/rwlock_forks.h"
 #include "explorer/clients/rwlock_sections.h"
 #include "explorer/clients/rwlock_sharing.h"
+#include "explorer/clients/suitable.h"
 #include "explorer/memory/lifetime.h"
 
 #include <errno.h>
@@ -123,11 +124,6 @@ static void last_destroys(unsigned thread)
     lock_is_destroyed();
 }
 
-static void finish_nothing(void)
-{
-    expect(sections == 2, "a critical section was lost");
-}
-
 /* The first thread locks, the second unlocks for it, and the third one writes. */
 static void read_unlocked_by_another(unsigned thread)
 {
@@ -189,24 +185,12 @@ static void migration(unsigned thread)
     read_unlock();
 }
 
-static bool parks(const struct lock_descriptor *lock)
-{
-    return lock->parks;
-}
-
-static bool is_numa(const struct lock_descriptor *lock)
-{
-    return lock->numa;
-}
-
 /* Of a rwlock made of a mutex, readers exclude each other, and the mutex decides who
  * is next. */
 static bool shares(const struct lock_descriptor *lock)
 {
     return strncmp(lock->name, "mutex:", 6) != 0;
 }
-
-#define BIT(thread) (1 << (thread))
 
 const struct client rwlock_clients[] = {
     {.name = "writers",
@@ -311,7 +295,7 @@ const struct client rwlock_clients[] = {
      .summary = "the last user destroys the lock while the other may be releasing it",
      .threads = 2,
      .body = last_destroys,
-     .finish = finish_nothing,
+     .finish = finish_two_sections,
      .every_step = true},
     {.name = "spurious",
      .summary = "a writer and two readers; each may wake up spuriously once",

@@ -2,7 +2,9 @@
 /* Clients of spin locks. They reach the lock through operations of a mutex, so that
  * they share their critical sections with the clients of mutexes. */
 #include "explorer/clients/clients.h"
-#include "explorer/clients/critical_sections.h"
+#include "explorer/clients/exclusive.h"
+#include "explorer/clients/forks.h"
+#include "explorer/clients/suitable.h"
 #include "explorer/memory/lifetime.h"
 
 #include "spinlocks/list/descriptor.h"
@@ -50,19 +52,6 @@ void spinlock_client_uses(unsigned index)
     }
 }
 
-static void exclusion(unsigned thread)
-{
-    enter();
-    if (thread == 0)
-        enter();
-}
-
-static void finish_exclusion(void)
-{
-    expect(sections == 4, "a critical section was lost");
-    finish_free();
-}
-
 static void with_trylocks(unsigned thread)
 {
     if (thread == 0) {
@@ -73,54 +62,11 @@ static void with_trylocks(unsigned thread)
     }
 }
 
-static void unlock_by_another(unsigned thread)
-{
-    if (thread == 0) {
-        lock();
-        section();
-        store_release(&flag, 1);
-    } else if (thread == 1) {
-        spin_until(load_acquire(&flag));
-        section();
-        unlock();
-    } else {
-        enter();
-    }
-}
-
 static void last_unmaps(unsigned thread)
 {
     (void)thread;
-    lock();
-    section();
-    bool last = sections == 2;
-    unlock();
-    if (last)
+    if (enter_as_last())
         lock_is_destroyed();
-}
-
-static void finish_nothing(void)
-{
-    expect(sections == 2, "a critical section was lost");
-}
-
-/* The holder forks; the child's thread 3 starts in the child. */
-static void fork_while_held(unsigned thread)
-{
-    if (thread == 0) {
-        lock();
-        section();
-        fork_here();
-        section();
-        unlock();
-    } else {
-        enter();
-    }
-}
-
-static bool parks(const struct lock_descriptor *lock)
-{
-    return lock->parks;
 }
 
 const struct client spinlock_clients[] = {
@@ -134,13 +80,13 @@ const struct client spinlock_clients[] = {
      .threads = 3,
      .body = exclusion,
      .finish = finish_exclusion,
-     .alike = 1 << 1 | 1 << 2},
+     .alike = BIT(1) | BIT(2)},
     {.name = "trylock",
      .summary = "two trylocks beside a locker",
      .threads = 3,
      .body = with_trylocks,
      .finish = finish_free,
-     .alike = 1 << 1 | 1 << 2},
+     .alike = BIT(1) | BIT(2)},
     {.name = "another",
      .summary = "unlocked by another thread while a third waits",
      .threads = 3,
@@ -150,9 +96,9 @@ const struct client spinlock_clients[] = {
      .summary = "the last user unmaps the lock while the other may be releasing it",
      .threads = 2,
      .body = last_unmaps,
-     .finish = finish_nothing,
+     .finish = finish_two_sections,
      .every_step = true,
-     .alike = 1 << 0 | 1 << 1},
+     .alike = BIT(0) | BIT(1)},
     {.name = "spurious",
      .summary = "three threads; each may wake up spuriously once",
      .threads = 3,
@@ -160,7 +106,7 @@ const struct client spinlock_clients[] = {
      .body = exclusion,
      .finish = finish_free,
      .spurious_wakeups = 1,
-     .alike = 1 << 1 | 1 << 2},
+     .alike = BIT(1) | BIT(2)},
     {.name = "fork",
      .summary = "the holder forks; two lockers vanish, and a new one starts",
      .threads = 4,
@@ -168,7 +114,7 @@ const struct client spinlock_clients[] = {
      .finish = finish_free,
      .child = 3,
      .every_step = true,
-     .alike = 1 << 1 | 1 << 2},
+     .alike = BIT(1) | BIT(2)},
 };
 const unsigned spinlock_client_count =
     sizeof spinlock_clients / sizeof spinlock_clients[0];
