@@ -64,9 +64,7 @@ void barrier_init(struct barrier *barrier, unsigned index, uint32_t count)
 int barrier_find(const char *name)
 {
     for (int i = 0; i < (int)LENGTH; i++)
-        if (same_name(barrier_list[i].about.name, name) ||
-            (barrier_list[i].about.alias[0] &&
-             same_name(barrier_list[i].about.alias, name)))
+        if (lock_is_named(&barrier_list[i].about, name))
             return i;
     return -1;
 }

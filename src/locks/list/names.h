@@ -4,6 +4,8 @@
 #ifndef HASP_LOCKS_LIST_NAMES_H
 #define HASP_LOCKS_LIST_NAMES_H
 
+#include "locks/list/descriptor.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +30,13 @@ static inline bool same_name(const char *a, const char *b)
 {
     const char *end = without_prefix(a, b);
     return end && !*end;
+}
+
+/* Returns whether this is the name or the alias of the list entry. */
+static inline bool lock_is_named(const struct lock_descriptor *entry, const char *name)
+{
+    return same_name(entry->name, name) ||
+           (entry->alias[0] && same_name(entry->alias, name));
 }
 
 #endif

@@ -128,8 +128,7 @@ int lock_find(const char *name)
         return found > 0 ? found + (int)LENGTH - 1 : -1;
     }
     for (int i = 0; i < (int)LENGTH; i++)
-        if (same_name(lock_list[i].name, name) ||
-            (lock_list[i].alias[0] && same_name(lock_list[i].alias, name)))
+        if (lock_is_named(&lock_list[i], name))
             return i;
     return -1;
 }

@@ -128,9 +128,7 @@ int rwlock_find(const char *name)
     if (mutex)
         return found > 0 && found < (int)lock_list_length ? MUTEXES + found - 1 : -1;
     for (int i = 0; i < (int)LENGTH; i++)
-        if (same_name(rwlock_list[i].about.name, name) ||
-            (rwlock_list[i].about.alias[0] &&
-             same_name(rwlock_list[i].about.alias, name)))
+        if (lock_is_named(&rwlock_list[i].about, name))
             return i;
     for (int i = (int)LENGTH; i < (int)MUTEXES; i++)
         if (same_name(bravo_list[i - LENGTH].name, name))

@@ -71,9 +71,7 @@ const unsigned spinlock_default = LENGTH - 1; /* the last one */
 int spinlock_find(const char *name)
 {
     for (int i = 0; i < (int)LENGTH; i++)
-        if (same_name(spinlock_list[i].about.name, name) ||
-            (spinlock_list[i].about.alias[0] &&
-             same_name(spinlock_list[i].about.alias, name)))
+        if (lock_is_named(&spinlock_list[i].about, name))
             return i;
     return -1;
 }
