@@ -23,43 +23,20 @@ _Static_assert((int)RWLOCK_WRITERS_FIRST ==
                    (int)PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP,
                "");
 
-/* The operations before startup(): the first call initialises the library. Those that
- * are missing come after rwlock_passed_through(). */
-static int first_read_lock(struct rwlock *lock)
-{
-    startup();
-    return rwlock_operations_of(lock)->read_lock(lock);
-}
-
-static int first_write_lock(struct rwlock *lock)
-{
-    startup();
-    return rwlock_operations_of(lock)->write_lock(lock);
-}
-
-static int first_unlock(struct rwlock *lock)
-{
-    startup();
-    return rwlock_operations_of(lock)->unlock(lock);
-}
-
-static int first_read_trylock(struct rwlock *lock)
-{
-    startup();
-    return rwlock_operations_of(lock)->read_trylock(lock);
-}
-
-static int first_write_trylock(struct rwlock *lock)
-{
-    startup();
-    return rwlock_operations_of(lock)->write_trylock(lock);
-}
-
-static int first_destroy(struct rwlock *lock)
-{
-    startup();
-    return rwlock_operations_of(lock)->destroy(lock);
-}
+/* The operations before startup(): the first call initialises the library. There are
+ * no timed ones: their callers call rwlock_passed_through() first, which does so. */
+#define FIRST(operation)                                                               \
+    static int first_##operation(struct rwlock *lock)                                  \
+    {                                                                                  \
+        startup();                                                                     \
+        return rwlock_operations_of(lock)->operation(lock);                            \
+    }
+FIRST(read_lock)
+FIRST(write_lock)
+FIRST(read_trylock)
+FIRST(write_trylock)
+FIRST(unlock)
+FIRST(destroy)
 
 struct rwlock_operations rwlock_dispatch[RWLOCK_SLOTS] = {
     [RWLOCK_DEFAULT] = {.read_lock = first_read_lock,
@@ -117,7 +94,7 @@ static void resolve(struct rwlock *lock, const void *caller)
 #define PLANNED(operation)                                                             \
     static int plan_##operation(struct rwlock *lock)                                   \
     {                                                                                  \
-        resolve(lock, __builtin_return_address(0));                             \
+        resolve(lock, __builtin_return_address(0));                                    \
         return rwlock_operations_of(lock)->operation(lock);                            \
     }
 PLANNED(read_lock)
