@@ -69,7 +69,7 @@ PASS_THROUGH(write_trylock, pthread_rwlock_trywrlock)
 PASS_THROUGH(unlock, pthread_rwlock_unlock)
 PASS_THROUGH(destroy, pthread_rwlock_destroy)
 
-/* Only glibc's entry lacks timed operations once the table is filled. */
+/* Of the slots in use, only glibc's lacks timed operations after startup(). */
 static const struct rwlock_operations glibc_operations = {
     .read_lock = glibc_read_lock,
     .write_lock = glibc_write_lock,
@@ -123,11 +123,18 @@ bool rwlock_passed_through(struct rwlock *lock, const void *caller)
     return lock->shared || !rwlock_operations_of(lock)->read_timedlock;
 }
 
+static void fill(unsigned index)
+{
+    rwlock_dispatch[index + 1] = index ? rwlock_at(index).operations : glibc_operations;
+}
+
 void rwlock_dispatch_fill(unsigned chosen)
 {
-    for (unsigned i = 1; i < rwlock_count(); i++)
-        rwlock_dispatch[i + 1] = rwlock_at(i).operations;
-    rwlock_dispatch[RWLOCK_GLIBC] = glibc_operations;
+    fill(0);
+    fill(chosen);
+    for (unsigned i = 0; i < plan.entries; i++)
+        if (plan.entry[i].kind == PLAN_RWLOCK)
+            fill(plan.entry[i].slot - 1);
     fallback_slot = rwlock_default_slot = chosen + 1;
     rwlock_dispatch[RWLOCK_DEFAULT] = plan_concerns(PLAN_RWLOCK)
                                           ? plan_rwlock_operations

@@ -29,8 +29,9 @@ rwlock_operations_of(const struct rwlock *lock)
     return &rwlock_dispatch[load_relaxed(&lock->algorithm)];
 }
 
-/* Fills the table, with algorithm `chosen` (an index below rwlock_count) as the
- * default. */
+/* Fills the slots that locks of this process can have: those of algorithm `chosen` (an
+ * index below rwlock_count), which is the default, of glibc, and of the plan's
+ * entries. Comes after plan_read(). */
 void rwlock_dispatch_fill(unsigned chosen);
 
 /* Has the library's record of a thread given back when the thread ends. */
