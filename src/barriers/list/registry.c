@@ -22,27 +22,15 @@
 #undef BARRIER
 
 const struct barrier_descriptor barrier_list[] = {
-    {.about = {.name = "glibc",
-               .alias = "pthread",
-               .category = "system",
-               .waiting = "park",
-               .parks = true,
-               .bytes = sizeof(struct barrier),
-               .summary = "the C library's own barrier, untouched: the reference",
-               .source = "GNU C Library",
-               .caution = "sleeps at every phase"}},
-#define BARRIER(id, title, prefix, kind, blocks, words, paper, warning)                \
-    {.about = {.name = title,                                                          \
-               .alias = "",                                                            \
-               .category = kind,                                                       \
-               .waiting = "spin-then-park",                                            \
-               .parks = true,                                                          \
+    {.about = {LISTED("glibc", "pthread", "system", "park", PARKS,
+                      "the C library's own barrier, untouched: the reference",
+                      "GNU C Library", "sleeps at every phase"),
+               .bytes = sizeof(struct barrier)}},
+#define BARRIER(id, title, prefix, kind, blocks, ...)                                  \
+    {.about = {LISTED(title, "", kind, "spin-then-park", PARKS, __VA_ARGS__),          \
                .bytes = sizeof(struct barrier),                                        \
                .waiter_bytes = (blocks) * sizeof(struct barrier_block) / 100,          \
-               .outside_bytes = sizeof(struct barrier_block),                          \
-               .summary = words,                                                       \
-               .source = paper,                                                        \
-               .caution = warning},                                                    \
+               .outside_bytes = sizeof(struct barrier_block)},                         \
      .operations = {.init = id##_init_entry,                                           \
                     .wait = id##_wait_entry,                                           \
                     .destroy = id##_destroy_entry}},

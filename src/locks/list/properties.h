@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The properties and the space of an entry, as the lists (locks.def) write them. */
+/* The fields of an entry, as the lists (locks.def) write them. */
 #ifndef HASP_LOCKS_LIST_PROPERTIES_H
 #define HASP_LOCKS_LIST_PROPERTIES_H
 
@@ -28,6 +28,11 @@ enum {
     .parks = ((properties)&PARKS) != 0, .numa = ((properties)&NUMA) != 0,              \
     .light = ((properties)&LIGHT) != 0,                                                \
     .trylock_hardened = ((properties)&TRYLOCK_HARDENED) != 0
+
+#define LISTED(title, other_title, group, how, properties, words, paper, warning)      \
+    .name = title, .alias = other_title, .category = group, .waiting = how,            \
+    LISTED_PROPERTIES(properties), .summary = words, .source = paper,                  \
+    .caution = warning
 
 #define SPACE(in_place, each_waiter) .bytes = in_place, .waiter_bytes = each_waiter
 #define SPACE_OUTSIDE(in_place, each_waiter, outside, each_node)                       \

@@ -32,29 +32,13 @@ const struct lock_operations auto_unbiased_operations =
 #include "locks/list/properties.h"
 
 const struct lock_descriptor lock_list[] = {
-    {.name = "glibc",
-     .alias = "pthread",
-     .category = "system",
-     .waiting = "park",
-     .bypasses = true,
-     .bypass_bound = UINT32_MAX,
-     .parks = true,
-     .light = true,
-     .summary = "the C library's own mutex, untouched: the reference",
-     .source = "GNU C Library",
-     .caution = ""},
-#define LOCK(id, title, study_name, prefix, argument, word, adoption, kind, how,       \
-             properties, space, words, paper, warning)                                 \
-    {.name = title,                                                                    \
-     .alias = study_name,                                                              \
-     .category = kind,                                                                 \
-     .waiting = how,                                                                   \
-     LISTED_PROPERTIES(properties),                                                    \
-     .hands_word = (word) == HANDED_WORD,                                              \
-     space,                                                                            \
-     .summary = words,                                                                 \
-     .source = paper,                                                                  \
-     .caution = warning,                                                               \
+    {LISTED("glibc", "pthread", "system", "park", BYPASSES | PARKS | LIGHT,
+            "the C library's own mutex, untouched: the reference", "GNU C Library",
+            "")},
+#define LOCK(id, title, alias, prefix, argument, word, adoption, kind, how,            \
+             properties, space, ...)                                                   \
+    {LISTED(title, alias, kind, how, properties, __VA_ARGS__),                         \
+     .hands_word = (word) == HANDED_WORD, space,                                       \
      .operations = OPERATIONS(id, adoption)},
 #include "locks/locks.def"
 #undef LOCK

@@ -15,36 +15,20 @@
 #include "rwlocks/rwlocks.def"
 #undef RWLOCK
 
-/* Every lock of locks.def as a reader-writer lock shares one set of functions. */
 unsigned rwlock_default_slot;
 
+/* All of mutex:LOCK share one set of functions. */
 enum { MUTEX_COUNT_MOST = 64 };
 static unsigned mutex_of(const struct rwlock *lock);
 DEFINE_RWLOCK_OPERATIONS(rw_mutex, rw_mutex, WITH(mutex_of(lock)))
 
 static const struct rwlock_descriptor rwlock_list[] = {
-    {.about = {.name = "glibc",
-               .alias = "pthread",
-               .category = "system",
-               .waiting = "park",
-               .bypasses = true,
-               .bypass_bound = UINT32_MAX,
-               .parks = true,
-               .light = true,
-               .summary = "the C library's own rwlock, untouched: the reference",
-               .source = "GNU C Library",
-               .caution = "starves writers, unless the kind of the lock prefers them"}},
-#define RWLOCK(id, title, study_name, prefix, argument, kind, how, properties, space,  \
-               words, paper, warning)                                                  \
-    {.about = {.name = title,                                                          \
-               .alias = study_name,                                                    \
-               .category = kind,                                                       \
-               .waiting = how,                                                         \
-               LISTED_PROPERTIES(properties),                                          \
-               space,                                                                  \
-               .summary = words,                                                       \
-               .source = paper,                                                        \
-               .caution = warning},                                                    \
+    {.about = {LISTED("glibc", "pthread", "system", "park", BYPASSES | PARKS | LIGHT,
+                      "the C library's own rwlock, untouched: the reference",
+                      "GNU C Library",
+                      "starves writers, unless the kind of the lock prefers them")}},
+#define RWLOCK(id, title, alias, prefix, argument, kind, how, properties, space, ...)  \
+    {.about = {LISTED(title, alias, kind, how, properties, __VA_ARGS__), space},       \
      .operations = RWLOCK_OPERATIONS(id)},
 #include "rwlocks/rwlocks.def"
 #undef RWLOCK
@@ -62,7 +46,7 @@ static const struct {
 #undef RWLOCK
 };
 
-/* The entries behind these are mutex:LOCK, in the order of locks.def. */
+/* From this index on, the entries are mutex:LOCK, in the order of locks.def. */
 enum { MUTEXES = 2 * LENGTH - 1 };
 _Static_assert((int)MUTEXES + (int)MUTEX_COUNT_MOST < (int)RWLOCK_SLOTS,
                "too few slots: raise RWLOCK_SLOTS");
@@ -75,7 +59,8 @@ unsigned rwlock_count(void)
     return (unsigned)MUTEXES + lock_list_length - 1;
 }
 
-/* Returns the index in locks.def. A rwlock has its slot, its index plus one. */
+/* Returns the index in locks.def of the mutex of which the rwlock is made. The rwlock
+ * stores its slot, which is the index in this list plus one. */
 static unsigned mutex_of(const struct rwlock *lock)
 {
     unsigned slot = load_relaxed(&lock->algorithm);

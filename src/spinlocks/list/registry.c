@@ -31,30 +31,16 @@
 #undef SPINLOCK
 
 const struct spinlock_descriptor spinlock_list[] = {
-    {.about = {.name = "glibc",
-               .alias = "pthread",
-               .category = "system",
-               .waiting = "spin",
-               .bypasses = true,
-               .bypass_bound = UINT32_MAX,
-               .light = true,
-               .trylock_hardened = true,
-               .bytes = sizeof(struct spinlock),
-               .summary = "the C library's own spin lock, untouched: the reference",
-               .source = "GNU C Library",
-               .caution = "wastes whole time slices when there are more threads than "
-                          "CPUs"}},
-#define SPINLOCK(id, title, prefix, call, kind, how, properties, words, paper,         \
-                 warning)                                                              \
-    {.about = {.name = title,                                                          \
-               .alias = "",                                                            \
-               .category = kind,                                                       \
-               .waiting = how,                                                         \
-               LISTED_PROPERTIES((properties) | LIGHT | TRYLOCK_HARDENED),             \
-               .bytes = sizeof(struct spinlock),                                       \
-               .summary = words,                                                       \
-               .source = paper,                                                        \
-               .caution = warning},                                                    \
+    {.about = {LISTED("glibc", "pthread", "system", "spin",
+                      BYPASSES | LIGHT | TRYLOCK_HARDENED,
+                      "the C library's own spin lock, untouched: the reference",
+                      "GNU C Library",
+                      "wastes whole time slices when there are more threads than CPUs"),
+               .bytes = sizeof(struct spinlock)}},
+#define SPINLOCK(id, title, prefix, call, kind, how, properties, ...)                  \
+    {.about = {LISTED(title, "", kind, how, (properties) | LIGHT | TRYLOCK_HARDENED,   \
+                      __VA_ARGS__),                                                    \
+               .bytes = sizeof(struct spinlock)},                                      \
      .operations = {.init = id##_init_entry,                                           \
                     .lock = id##_lock_entry,                                           \
                     .trylock = id##_trylock_entry,                                     \
