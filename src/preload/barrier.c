@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <unistd.h>
 
 _Static_assert(sizeof(struct barrier) == sizeof(pthread_barrier_t), "");
 
@@ -42,15 +41,9 @@ static int wait_by_kind(pthread_barrier_t *barrier)
 /* A barrier is always initialised before, so startup() has run. */
 static int (*wait_used)(pthread_barrier_t *) = wait_by_kind;
 
-void barrier_choose(const char *name)
+void barrier_use(unsigned index)
 {
-    int index = name && *name ? barrier_find(name) : 0;
-    if (index < 0) {
-        complain("HASP_BARRIER names an unknown barrier algorithm: ", name);
-        complain("run `hasp list --kind barrier` for the names", "");
-        _exit(2);
-    }
-    chosen = (unsigned)index;
+    chosen = index;
     if (!chosen && !plan_concerns(PLAN_BARRIER))
         wait_used = real_pthread_barrier_wait();
 }

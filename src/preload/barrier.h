@@ -2,8 +2,8 @@
 #ifndef HASP_PRELOAD_BARRIER_H
 #define HASP_PRELOAD_BARRIER_H
 
-/* Selects the algorithm of barriers that no plan names; NULL or "": glibc's. Ends the
- * process with a message if there is none of that name. */
-void barrier_choose(const char *name);
+/* Sets the algorithm of barriers that no plan names, by its index in the list; 0:
+ * glibc's. */
+void barrier_use(unsigned index);
 
 #endif

@@ -10,8 +10,6 @@
 
 #include "spinlocks/list/descriptor.h"
 
-#include <unistd.h>
-
 _Static_assert(sizeof(struct spinlock) == sizeof(pthread_spinlock_t), "");
 
 /* The operations before startup(): the first call initialises the library. */
@@ -69,14 +67,8 @@ static struct spinlock_operations operations_of_glibc(void)
                                         .unlock = unlock.operation};
 }
 
-void spinlock_choose(const char *name)
+void spinlock_use(unsigned index)
 {
-    int index = name && *name ? spinlock_find(name) : 0;
-    if (index < 0) {
-        complain("HASP_SPINLOCK names an unknown spin lock algorithm: ", name);
-        complain("run `hasp list --kind spinlock` for the names", "");
-        _exit(2);
-    }
     used = index ? spinlock_list[index].operations : operations_of_glibc();
 }
 

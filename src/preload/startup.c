@@ -17,7 +17,9 @@
 #include "preload/rwlock_dispatch.h"
 #include "preload/spinlock.h"
 
+#include "barriers/list/descriptor.h"
 #include "rwlocks/algorithms/bravo.h"
+#include "spinlocks/list/descriptor.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -48,27 +50,42 @@ static bool setting_is(const char *name, const char *value)
     return text && strcmp(text, value) == 0;
 }
 
-static unsigned chosen_lock(void)
-{
-    const char *name = setting("HASP_LOCK");
-    if (!name || !*name)
-        return lock_default;
-    int found = lock_find(name);
-    if (found >= 0)
-        return (unsigned)found;
-    complain("HASP_LOCK names an unknown lock algorithm: ", name);
-    complain("run `hasp list` for the names", "");
-    _exit(2);
-}
+enum { GLIBC = 0 }; /* index of the pass-through in every list */
 
-static unsigned chosen_rwlock(void)
+/* The choice of an algorithm for a kind of lock, by a variable of the environment. */
+struct choice {
+    const char *variable;
+    int (*find)(const char *name); /* index in the list of the kind, or -1 */
+    const char *complaint, *remedy;
+};
+
+static const struct choice mutex_choice = {
+    "HASP_LOCK", lock_find,
+    "HASP_LOCK names an unknown lock algorithm: ", "run `hasp list` for the names"};
+static const struct choice rwlock_choice = {
+    "HASP_RWLOCK", rwlock_find,
+    "HASP_RWLOCK names an unknown algorithm for reader-writer locks: ",
+    "run `hasp list --kind rwlock` for the names"};
+static const struct choice spinlock_choice = {
+    "HASP_SPINLOCK", spinlock_find,
+    "HASP_SPINLOCK names an unknown spin lock algorithm: ",
+    "run `hasp list --kind spinlock` for the names"};
+static const struct choice barrier_choice = {
+    "HASP_BARRIER", barrier_find, "HASP_BARRIER names an unknown barrier algorithm: ",
+    "run `hasp list --kind barrier` for the names"};
+
+/* Returns the index of the chosen algorithm, `otherwise` if none is chosen. Ends the
+ * process with a message if there is none of that name. */
+static unsigned chosen(const struct choice *choice, unsigned otherwise)
 {
-    const char *name = setting("HASP_RWLOCK");
-    int found = name && *name ? rwlock_find(name) : 0; /* glibc's */
+    const char *name = setting(choice->variable);
+    if (!name || !*name)
+        return otherwise;
+    int found = choice->find(name);
     if (found >= 0)
         return (unsigned)found;
-    complain("HASP_RWLOCK names an unknown algorithm for reader-writer locks: ", name);
-    complain("run `hasp list --kind rwlock` for the names", "");
+    complain(choice->complaint, name);
+    complain(choice->remedy, "");
     _exit(2);
 }
 
@@ -126,8 +143,8 @@ void startup(void)
     started = true; /* there is only one thread yet */
     if (!environment)
         environment = environ;
-    unsigned lock = chosen_lock();
-    unsigned rwlock = chosen_rwlock();
+    unsigned lock = chosen(&mutex_choice, lock_default);
+    unsigned rwlock = chosen(&rwlock_choice, GLIBC);
     const char *sites = setting("HASP_PLAN");
     if (sites)
         plan_read(sites);
@@ -136,8 +153,8 @@ void startup(void)
                    setting_is("HASP_PLAN_REPORT", "1"));
     dispatch_fill(lock, false);
     rwlock_dispatch_fill(rwlock);
-    spinlock_choose(setting("HASP_SPINLOCK"));
-    barrier_choose(setting("HASP_BARRIER"));
+    spinlock_use(chosen(&spinlock_choice, GLIBC));
+    barrier_use(chosen(&barrier_choice, GLIBC));
 
     bool biased = !setting_is("HASP_BIAS", "0") && barrier_register();
     if (biased)
