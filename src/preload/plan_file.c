@@ -88,7 +88,7 @@ static int (*const finders[PLAN_KINDS])(const char *name) = {
 static uint8_t kind_named(const char *name)
 {
     for (unsigned kind = 0; kind < PLAN_KINDS; kind++)
-        if (finders[kind] && strcmp(plan_kind_names[kind], name) == 0)
+        if (strcmp(plan_kind_names[kind], name) == 0)
             return (uint8_t)kind;
     refuse("HASP_PLAN: unknown kind of object: ", name);
 }
