@@ -5,7 +5,7 @@
  *   arrivals    central.h: threads that have arrived so far
  *   count       threads that a phase waits for; where glibc keeps it
  *   kind        BARRIER_OURS and the index in the list; glibc keeps 0 or FUTEX_SHARED
- *               here, so that a barrier of its own is told apart
+ *               here, which distinguishes its own barriers
  *   block       id of a block (below)
  *   base        `round` of that block when the barrier was initialised
  *   generation  fork generation in which the barrier is used (positions.h)

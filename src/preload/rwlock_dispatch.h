@@ -34,7 +34,7 @@ rwlock_operations_of(const struct rwlock *lock)
  * entries. Comes after plan_read(). */
 void rwlock_dispatch_fill(unsigned chosen);
 
-/* Has the library's record of a thread given back when the thread ends. */
+/* From now on, a thread that ends gives back its record of read_holds.h. */
 void rwlock_watch_threads(void);
 
 /* Returns whether the lock is glibc's. The first call initialises the library. `caller`

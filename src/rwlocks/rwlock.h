@@ -4,7 +4,7 @@
  *
  * Memory that is zero except for `kind` is a free lock of any algorithm. `shared` and
  * `kind` are where glibc has its __shared and __flags, because glibc's initialisers set
- * them; a lock that several processes share stays glibc's, which is told by `shared`.
+ * them. A lock that several processes share stays glibc's; `shared` is nonzero then.
  *
  *   word, state, more, side   for the algorithm
  *   writer      kernel id of the thread that holds the lock for writing, else 0; where

@@ -4,8 +4,8 @@
  *
  * The state word of glibc's rwlocks has been the same since 2.25: bit 0, the write
  * phase; bit 1, a writer holds it or waits; from bit 3 on, the number of readers.
- * libhasp.so tells the state of its own in the same form, and has the writer where
- * glibc has it.
+ * libhasp.so returns the state of its own rwlocks in the same form, and stores the
+ * writer where glibc does.
  */
 #include "preload/profile/next.h"
 

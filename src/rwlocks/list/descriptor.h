@@ -21,7 +21,7 @@ struct rwlock_operations {
     int (*write_trylock)(struct rwlock *);
     int (*read_unlock)(struct rwlock *); /* 0; any thread may call it */
     int (*write_unlock)(struct rwlock *);
-    int (*unlock)(struct rwlock *); /* whichever of both the lock is held for */
+    int (*unlock)(struct rwlock *);  /* of a reader or of the writer */
     int (*destroy)(struct rwlock *); /* 0; frees its memory outside the lock */
     enum rwlock_use (*use)(const struct rwlock *);
 };

@@ -9,7 +9,10 @@ from hasp.profile.model.profile import Origin, Spot
 
 
 def entry_of(site: str, lock: str, origin: Origin, kind: str = MUTEX.name) -> Entry:
-    """The entry for the objects of an origin; a global one is found by its address."""
+    """Return the plan entry that gives the objects of this origin the algorithm `lock`.
+
+    It identifies a global object by its address, others by the stack that created them.
+    """
     if origin.address:
         spot = origin.address
         return Entry.of_global(site, lock, _module(spot), spot.offset, kind)

@@ -53,7 +53,7 @@ static unsigned handle(struct request *request)
     return 1;
 }
 
-/* Plans routes, and needs the CPU time that the other threads waste. */
+/* Plans routes. It takes no lock, but gets less CPU time while other threads spin. */
 static void *plan(void *unused)
 {
     static char network[24000];
