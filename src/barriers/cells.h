@@ -21,7 +21,6 @@
 
 enum { CELL_SLEEPERS = 1, CELL_STEP = 2, CELL_YIELDS = 4 };
 
-
 static inline bool cell_reached(uint32_t value, uint32_t wanted)
 {
     return (int32_t)((value & ~(uint32_t)CELL_SLEEPERS) - wanted) >= 0;

@@ -36,8 +36,7 @@ void positions_destroy(struct barrier *barrier, uint32_t blocks)
     }
     struct spinner spinner = {0, 0};
     for (uint32_t i = 0; i < barrier->count && !lost; i++)
-        while (load_acquire(
-                   &position_block(root, blocks, i)->words[POSITION_CLAIM]) %
+        while (load_acquire(&position_block(root, blocks, i)->words[POSITION_CLAIM]) %
                2)
             spinner_spin(&spinner, NULL);
     for (uint32_t i = 0; i < blocks; i++)

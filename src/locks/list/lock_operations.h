@@ -72,7 +72,7 @@ static inline __attribute__((always_inline)) void expect_leavers(struct lock *lo
     {                                                                                  \
         prefix##_adopted(lock, waiter);                                                \
         if (word != KEPT_WORD)                                                         \
-            take_body(lock, word);                                   \
+            take_body(lock, word);                                                     \
     }
 #define DEFINE_ADOPT_REQUEUE(name, prefix, word, ...)                                  \
     static void name##_adopt_entry(struct lock *lock, struct waiter *waiter)           \
@@ -82,7 +82,7 @@ static inline __attribute__((always_inline)) void expect_leavers(struct lock *lo
     static void name##_relock_entry(struct lock *lock)                                 \
     {                                                                                  \
         prefix##_relock(lock __VA_ARGS__);                                             \
-        take_body(lock, word);                                       \
+        take_body(lock, word);                                                         \
     }
 
 #define FIELDS_ADOPT_NONE(name)
@@ -222,7 +222,7 @@ finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
     {                                                                                  \
         enum acquisition how = prefix##_trylock(lock __VA_ARGS__);                     \
         if (how == ACQUIRED)                                                           \
-            take_body(lock, word);                                   \
+            take_body(lock, word);                                                     \
         return how != NOT_ACQUIRED;                                                    \
     }                                                                                  \
     static bool name##_timedlock_entry(struct lock *lock, const struct deadline *at)   \

@@ -9,11 +9,11 @@
 #include <stdint.h>
 
 struct settings {
-    const char *path;     /* HASP_TRACE, absolute; NULL: record nothing */
-    uint64_t session;     /* HASP_TRACE_SESSION, 64 bits in hexadecimal */
-    bool sampled;         /* HASP_TRACE_MODE is "sample" */
-    uint64_t bytes_limit; /* HASP_TRACE_LIMIT */
-    const char *lock;     /* HASP_TRACE_LOCK */
+    const char *path;        /* HASP_TRACE, absolute; NULL: record nothing */
+    uint64_t session;        /* HASP_TRACE_SESSION, 64 bits in hexadecimal */
+    bool sampled;            /* HASP_TRACE_MODE is "sample" */
+    uint64_t bytes_limit;    /* HASP_TRACE_LIMIT */
+    const char *lock;        /* HASP_TRACE_LOCK */
     const char *other_locks; /* HASP_TRACE_OTHER_LOCKS */
     const char *counter; /* HASP_TRACE_COUNTER; "": cache misses; see perf_counters.c */
 };

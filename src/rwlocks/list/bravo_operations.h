@@ -75,7 +75,7 @@ bravo_write_result(struct rwlock *lock, void (*undo)(void *), bool wait,
             bravo_give_up(lock);                                                       \
         if (result || !bravo_must_revoke(lock))                                        \
             return result;                                                             \
-        return bravo_write_result(lock, name##_write_undo, true, NULL);        \
+        return bravo_write_result(lock, name##_write_undo, true, NULL);                \
     }                                                                                  \
     static FAST int name##_bravo_write_lock_entry(struct rwlock *lock)                 \
     {                                                                                  \
@@ -84,7 +84,7 @@ bravo_write_result(struct rwlock *lock, void (*undo)(void *), bool wait,
         rwlock_show_writer(lock);                                                      \
         if (likely(load_relaxed(&lock->bias) == 0) || !bravo_must_revoke(lock))        \
             return 0;                                                                  \
-        return bravo_write_result(lock, name##_write_undo, true, NULL);        \
+        return bravo_write_result(lock, name##_write_undo, true, NULL);                \
     }                                                                                  \
     static int name##_bravo_write_timedlock_entry(struct rwlock *lock,                 \
                                                   const struct deadline *at)           \
@@ -99,14 +99,14 @@ bravo_write_result(struct rwlock *lock, void (*undo)(void *), bool wait,
         }                                                                              \
         if (!bravo_must_revoke(lock))                                                  \
             return 0;                                                                  \
-        return bravo_write_result(lock, name##_write_undo, true, at);          \
+        return bravo_write_result(lock, name##_write_undo, true, at);                  \
     }                                                                                  \
     static int name##_bravo_write_trylock_entry(struct rwlock *lock)                   \
     {                                                                                  \
         int result = name##_write_trylock_entry(lock);                                 \
         if (result || !bravo_must_revoke(lock))                                        \
             return result;                                                             \
-        return bravo_write_result(lock, name##_write_undo, false, NULL);       \
+        return bravo_write_result(lock, name##_write_undo, false, NULL);               \
     }
 
 #define DEFINE_BRAVO_RELEASES(name, prefix, ...)                                       \

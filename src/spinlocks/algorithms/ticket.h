@@ -123,8 +123,7 @@ static inline void ticket_unlock(struct spinlock *lock)
         return;
     }
     ticket_repair_in_child(lock);
-    store_release(&lock->serving,
-                  (uint16_t)(TICKET_TAG | ticket_served(serving + 1)));
+    store_release(&lock->serving, (uint16_t)(TICKET_TAG | ticket_served(serving + 1)));
     release_window();
 }
 
