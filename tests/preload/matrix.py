@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,6 +29,10 @@ TIME_LIMIT = float(os.environ.get("CHECK_TIME_LIMIT", "20"))
 SPINNING_DIVISOR = 25
 
 SKIPPED = 77
+
+# The statuses that fail a test; NOT_PASSED where no case may be skipped.
+FAILED = ("failed", "hung")
+NOT_PASSED = (*FAILED, "skipped")
 
 # Maximum number of characters shown of a hung case's backtraces.
 MAX_BACKTRACE = 6000
@@ -101,6 +105,7 @@ class Outcome:
 
 
 NATIVE = Lock(None)
+PASS_THROUGH = Lock("glibc")  # Hasp is preloaded, mutexes stay glibc's
 
 
 def library() -> Path:
@@ -274,6 +279,13 @@ def run_case(
     return Outcome(case, "failed", f"{ending}\n{text}")
 
 
+def run_recorded(program: str, case: str, extra: Mapping[str, str]) -> Outcome:
+    """Run one case under the recorder, with mutexes passed through to glibc."""
+    recorder = library().parent / "profile" / "libhasp-profile.so"
+    preloads = {**extra, "LD_PRELOAD": str(library())}
+    return run_case(program, case, PASS_THROUGH, preloads, interposer=recorder)
+
+
 def run_program(
     program: str, lock: Lock, extra: Mapping[str, str] | None = None
 ) -> list[Outcome]:
@@ -284,3 +296,18 @@ def run_program(
         if sum(outcome.status == "hung" for outcome in outcomes) == 2:
             break
     return outcomes
+
+
+def fail_if_any(
+    outcomes: Sequence[Outcome],
+    title: str,
+    statuses: Collection[str] = FAILED,
+) -> None:
+    """Fail the test, without a traceback, if a case has one of these statuses."""
+    bad = [outcome for outcome in outcomes if outcome.status in statuses]
+    if bad:
+        pytest.fail(
+            f"{title}: {len(bad)} of {len(outcomes)} cases\n"
+            + "\n".join(map(str, bad)),
+            pytrace=False,
+        )

@@ -25,12 +25,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def test_program(program: str, lock: matrix.Lock) -> None:
     outcomes = matrix.run_program(program, lock)
-    bad = [outcome for outcome in outcomes if outcome.status in ("failed", "hung")]
-    if bad:
-        pytest.fail(
-            f"{program} under {lock.label}: {len(bad)} of"
-            f" {len(matrix.cases(program))} cases\n" + "\n".join(map(str, bad)),
-            pytrace=False,
-        )
+    matrix.fail_if_any(outcomes, f"{program} under {lock.label}")
     if all(outcome.status == "skipped" for outcome in outcomes):
         pytest.skip(outcomes[0].text.strip())

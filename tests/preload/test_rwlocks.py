@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Runs the programs for reader-writer locks under every one, and under glibc's."""
+"""Runs the programs for reader-writer locks under each algorithm and under glibc's."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-from functools import cache
-
 import pytest
-from lock_list import BUILD, Record, records
+from lock_list import Record, records, wrapped_records
 from preload import matrix
 
 PROGRAMS = (
@@ -20,27 +16,15 @@ PROGRAMS = (
 pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
 
 
-@cache
-def wrapped() -> tuple[Record, ...]:
-    """Return the records of the wrapped reader-writer locks."""
-    output = subprocess.run(
-        [BUILD / "src" / "list" / "hasp-locks", "--wrapped"],
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    listed = [json.loads(line) for line in output.splitlines()]
-    return tuple(record for record in listed if record["kind"] == "rwlock")
-
-
 def rwlocks() -> tuple[Record, ...]:
     """Return the record of every reader-writer lock, glibc's first.
 
-    Of those that are made of a mutex, which share their code, only a few.
+    Those made of a mutex share their code, so only a few of them are returned.
     """
     few = {"mutex:futex", "mutex:mcs", "mutex:ticket", "mutex:c-ptl-tkt"}
-    others = [r for r in wrapped() if r["category"] != "mutex" or r["name"] in few]
-    return (*records("rwlock"), *others)
+    others = wrapped_records("rwlock")
+    chosen = [r for r in others if r["category"] != "mutex" or r["name"] in few]
+    return (*records("rwlock"), *chosen)
 
 
 def environment(lock: Record) -> dict[str, str]:
@@ -60,14 +44,8 @@ def test_program(program: str, lock: Record) -> None:
     path = f"rwlocks/{program}"
     if not (matrix.PROGRAMS / path).exists():
         pytest.skip(f"{program} was not built: there is no C++ compiler")
-    outcomes = matrix.run_program(path, matrix.Lock("glibc"), environment(lock))
-    bad = [outcome for outcome in outcomes if outcome.status in ("failed", "hung")]
-    if bad:
-        pytest.fail(
-            f"{program} under {lock['name']}: {len(bad)} of"
-            f" {len(outcomes)} cases\n" + "\n".join(map(str, bad)),
-            pytrace=False,
-        )
+    outcomes = matrix.run_program(path, matrix.PASS_THROUGH, environment(lock))
+    matrix.fail_if_any(outcomes, f"{program} under {lock['name']}")
 
 
 # Cases with many kinds of contention, or that unmap memory as early as possible.
@@ -84,7 +62,8 @@ PERTURBED = (
 def perturbed_locks() -> list[Record]:
     """Return the locks with code of their own, and the default."""
     own = [record for record in records("rwlock") if record["name"] != "glibc"]
-    return [*own, *(record for record in wrapped() if record["default"])]
+    default = [r for r in wrapped_records("rwlock") if r["default"]]
+    return [*own, *default]
 
 
 @pytest.mark.parametrize("lock", perturbed_locks(), ids=lambda lock: str(lock["name"]))
@@ -94,14 +73,14 @@ def test_with_delays_between_any_two_steps(lock: Record) -> None:
         matrix.run_case(
             f"rwlocks/{program}",
             case,
-            matrix.Lock("glibc"),
+            matrix.PASS_THROUGH,
             slow,
-            interposer=matrix.BUILD / "src" / "preload" / "libhasp-perturbed.so",
+            interposer=matrix.library().with_name("libhasp-perturbed.so"),
         )
         for program, case in PERTURBED
     ]
-    bad = [outcome for outcome in outcomes if outcome.status != "passed"]
-    assert not bad, "\n".join(map(str, bad))
+    title = f"delays under {lock['name']}"
+    matrix.fail_if_any(outcomes, title, matrix.NOT_PASSED)
 
 
 def test_every_program_is_run() -> None:
