@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from lock_list import ROOT, representatives
+from lock_list import records, representatives
 from refusals import assert_refuses
 
 # Arguments that change the behaviour of a workload.
@@ -48,8 +47,9 @@ UNDER_RWLOCKS = (
     ("readers:50", "cs_lines=3", "think_cycles=0"),
     ("readers:100", "cs_ns=200"),
 )
-RWLOCKS = re.findall(
-    r'^RWLOCK\(\w+, "([^"]+)"', (ROOT / "src/rwlocks/rwlocks.def").read_text(), re.M
+RWLOCKS = (
+    *(record["name"] for record in records("rwlock") if record["index"]),
+    "bravo+rw-ttas",
 )
 WITHOUT_LOCKS = (
     ("messages",),
@@ -104,7 +104,7 @@ def test_under_a_lock_of_each_kind(
     assert record["workload"] == arguments[0].split(":")[0]
 
 
-@pytest.mark.parametrize("lock", [*RWLOCKS, "bravo+rw-ttas"])
+@pytest.mark.parametrize("lock", RWLOCKS)
 @pytest.mark.parametrize("arguments", UNDER_RWLOCKS, ids=" ".join)
 def test_under_a_reader_writer_lock(
     program: str, arguments: tuple[str, ...], lock: str
