@@ -8,10 +8,9 @@ That file comes from `tools/measure_scaling.py --json docs/data/scaling.json`.
 from __future__ import annotations
 
 import json
-import math
 import sys
-from collections.abc import Iterable
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -60,12 +59,6 @@ Record = dict[str, Any]
 def ratio(record: Record) -> float:
     """Return shipped by published."""
     return float(record["shipped"]) / float(record["published"])
-
-
-def geometric_mean(values: Iterable[float]) -> float:
-    """Return the geometric mean."""
-    logarithms = [math.log(value) for value in values]
-    return math.exp(sum(logarithms) / len(logarithms))
 
 
 def number(value: float) -> str:
