@@ -16,7 +16,7 @@ from hasp.advise.proof import (
 )
 from hasp.compare.settings import Cell
 from hasp.compare.store import Comparison
-from hasp.locks.site_plan.model import is_plan
+from hasp.locks.site_plan.name import is_plan
 from hasp.profile.model.proofs import LockProof, Subject
 from hasp.statistics.ratio import FEWEST_PAIRS
 

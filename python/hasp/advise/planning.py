@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from hasp.locks import native
 from hasp.locks.kinds import SPINLOCK
-from hasp.locks.site_plan.model import SitePlan, is_plan
+from hasp.locks.site_plan.model import SitePlan
+from hasp.locks.site_plan.name import is_plan
 from hasp.profile.diagnosis.verdict import Verdict
 from hasp.profile.model.plan_entry import entry_of
 from hasp.profile.model.profile import Profile

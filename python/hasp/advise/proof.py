@@ -16,7 +16,7 @@ from typing import Any
 from hasp.compare.settings import Cell
 from hasp.compare.store import Comparison
 from hasp.locks.native import REFERENCE
-from hasp.locks.site_plan.model import is_plan
+from hasp.locks.site_plan.name import is_plan
 from hasp.profile.diagnosis.rules import Rules
 from hasp.statistics import Ratio, ratio_of_medians
 from hasp.statistics.ratio import FEWEST_PAIRS as FEWEST_RUNS

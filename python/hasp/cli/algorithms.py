@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hasp.base.errors import HaspError
 from hasp.locks.kinds import KINDS, MUTEX, Kind, kind_of
-from hasp.locks.site_plan.model import PREFIX
+from hasp.locks.site_plan.name import PREFIX
 
 if TYPE_CHECKING:
     from hasp.locks.given import Algorithms

@@ -16,12 +16,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hasp.base.errors import HaspError
 from hasp.locks import native
 from hasp.locks.kinds import KINDS, MUTEX, Kind, kind_of
 from hasp.locks.native import REFERENCE, LockInfo
-from hasp.locks.site_plan.model import PREFIX, SitePlan
+from hasp.locks.site_plan.name import PREFIX
+
+if TYPE_CHECKING:
+    from hasp.locks.site_plan.model import SitePlan
 
 SEPARATOR = "/"
 

@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hasp.base.errors import HaspError
 from hasp.base.suggestion import did_you_mean
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(NamedTuple):
     """A kind of objects that threads wait for, with its words in options."""
 
     name: str  # in JSON, plans and labels

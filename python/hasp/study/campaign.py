@@ -26,7 +26,8 @@ from hasp.locks.kinds import KINDS, MUTEX
 from hasp.locks.native import REFERENCE
 from hasp.locks.selection import select
 from hasp.locks.site_plan import toml_file
-from hasp.locks.site_plan.model import PREFIX, SitePlan
+from hasp.locks.site_plan.model import SitePlan
+from hasp.locks.site_plan.name import PREFIX
 from hasp.study import shapes
 from hasp.study import slurm_settings as cluster
 from hasp.study.program import PlanFile, Repetition, StudyProgram

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hasp.locks.kinds import MUTEX
+from hasp.locks.site_plan.name import UNNAMED
 
-PREFIX = "plan:"  # of a file name, where a lock's name may stand
 MAX_FRAMES = 4  # return addresses that identify a site, as in the recorder
 MAX_ENTRIES = 256  # limits of libhasp.so
 MAX_MODULES = 64
@@ -92,7 +92,7 @@ class SitePlan:
 
     entries: tuple[Entry, ...]
     default: str  # of mutexes
-    name: str = field(default="plan", compare=False)  # in results: plan:FILE
+    name: str = field(default=UNNAMED, compare=False)  # in results: plan:FILE
     # Kind and algorithm, for the kinds that are not to keep glibc's.
     others: tuple[tuple[str, str], ...] = ()
 
@@ -106,8 +106,3 @@ class SitePlan:
         """Kind and name of each algorithm that the plan uses, the defaults first."""
         entries = ((entry.kind, entry.lock) for entry in self.entries)
         return tuple(dict.fromkeys([*self.defaults, *entries]))
-
-
-def is_plan(name: str) -> bool:
-    """Return true if a name in results is that of a plan, not of a lock."""
-    return name == SitePlan.name or name.startswith(PREFIX)

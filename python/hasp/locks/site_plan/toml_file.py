@@ -32,11 +32,11 @@ from hasp.locks.kinds import KINDS, MUTEX, SPINLOCK, Kind, kind_of
 from hasp.locks.site_plan.model import (
     MAX_ENTRIES,
     MAX_FRAMES,
-    PREFIX,
     Entry,
     Module,
     SitePlan,
 )
+from hasp.locks.site_plan.name import PREFIX
 
 VERSION = 1
 LOCK_KEYS = {"site", "lock", "kind", "module", "build_id"}
