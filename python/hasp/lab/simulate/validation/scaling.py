@@ -21,34 +21,30 @@ from hasp.lab.simulate.validation.lock_sets import Form
 MACHINES = ("opteron-48", "xeon-80", "haswell-72", "epyc-192")
 LOCK_COUNTS = (1, 16, 512)
 FEW_THREADS = (1, 12, 24)
-# Shipped locks, mapped to their published forms.
-PUBLISHED = {
-    name: name
-    for name in (
-        "ticket",
-        "ticket-backoff",
-        "alock",
-        "mcs",
-        "clh",
-        "c-tkt-tkt",
-        "hticket",
-        "hclh",
-        "twa",
-        "hapax",
-        "cna",
-        "hemlock",
-        "reciprocating",
-        "hmcs",
-        "ahmcs",
-        "c-bo-mcs",
-        "c-ptl-tkt",
-        "fc-mcs",
-        "shfl",
-        "fissile",
-        "malthusian",
-    )
-}
-
+# Locks whose published form has the same name in hasp-simulate-published.
+PUBLISHED = (
+    "ticket",
+    "ticket-backoff",
+    "alock",
+    "mcs",
+    "clh",
+    "c-tkt-tkt",
+    "hticket",
+    "hclh",
+    "twa",
+    "hapax",
+    "cna",
+    "hemlock",
+    "reciprocating",
+    "hmcs",
+    "ahmcs",
+    "c-bo-mcs",
+    "c-ptl-tkt",
+    "fc-mcs",
+    "shfl",
+    "fissile",
+    "malthusian",
+)
 
 CNA = "Dice and Kogan, EuroSys 2019"
 
@@ -171,11 +167,10 @@ def measure(
     """
 
     def start(lab: Lab, cell: Cell) -> list[Future[Record]]:
-        lock = PUBLISHED[cell.lock] if lab.form is Form.PUBLISHED else cell.lock
         jobs = lab.jobs(
             cell.machine,
             cell.workload,
-            lock,
+            cell.lock,
             cell.threads,
             seeds=seeds,
             duration_ns=duration_ns,
