@@ -7,6 +7,7 @@ import argparse
 
 from hasp.base.durations import duration_argument
 from hasp.base.output import add_json_option
+from hasp.locks.kinds import KINDS, MUTEX, kind_of
 from hasp.locks.native import LockInfo
 from hasp.locks.selection import add_locks_option
 
@@ -32,7 +33,6 @@ exit status: 0 no finding; 1 a lock is wrong; 2 usage; 130 after Ctrl-C, with th
 results so far.
 """
 
-CHECKED = ("mutex", "rwlock", "spinlock", "barrier")
 QUICK_PREEMPTIONS, QUICK_SECONDS, SECONDS = 1, 0.5, 4.0
 
 
@@ -52,12 +52,11 @@ def _positive(text: str) -> int:
 
 def _chosen(kind: str | None, text: str | None) -> list[LockInfo]:
     """Return the locks to check, of one kind or of all."""
-    from hasp.locks.kinds import MUTEX, kind_of
     from hasp.locks.selection import ALL, select
 
     if text is not None or kind is not None:
         return select(text or ALL, kind_of(kind) if kind else MUTEX)
-    return [lock for name in CHECKED for lock in select(ALL, kind_of(name))]
+    return [lock for each in KINDS for lock in select(ALL, each)]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "--kind",
-        choices=CHECKED,
+        choices=[kind.name for kind in KINDS],
         help="mutex, rwlock, spinlock or barrier (default: all kinds, or mutexes if "
         "--locks is given)",
     )
