@@ -7,19 +7,22 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from hasp.locks.given import SEPARATOR
+from hasp.locks.kinds import KINDS, MUTEX
 from hasp.locks.native import REFERENCE
 from hasp.profile.model.kinds import Kind
 from hasp.profile.trace.reader import text
 
-ORDER = (Kind.RWLOCK, Kind.SPINLOCK, Kind.BARRIER)  # in a trace's `other_locks`
+# In the order of a trace's `other_locks`, which hasp.profile.record.target defines.
+OTHERS = tuple(Kind(kind.name) for kind in KINDS if kind is not MUTEX)
 
 
 def other_locks(header: np.void) -> dict[Kind, str]:
     """Return the algorithm of each kind except mutexes that was not glibc's."""
-    names = text(header["other_locks"]).split("/")
+    names = text(header["other_locks"]).split(SEPARATOR)
     return {
         kind: name
-        for kind, name in zip(ORDER, names, strict=False)
+        for kind, name in zip(OTHERS, names, strict=False)
         if name not in ("", REFERENCE)
     }
 
