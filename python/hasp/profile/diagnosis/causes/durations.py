@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from hasp.profile.model.distribution import Distribution
 
@@ -18,18 +18,20 @@ def middles(times: Distribution) -> Iterator[tuple[int, float]]:
 
 def share_above(times: Distribution, least_ns: float) -> float:
     """Return the share of the sum of durations that longer ones contribute."""
-    buckets = list(middles(times))
-    total = sum(count * middle for count, middle in buckets)
-    above = sum(count * middle for count, middle in buckets if middle >= least_ns)
-    return above / total if total else 0.0
+    return _share(times, lambda middle: middle if middle >= least_ns else 0.0)
 
 
 def excess(times: Distribution, explained_ns: float) -> float:
     """Return the share of the sum of durations beyond this much of each of them."""
+    return _share(times, lambda middle: max(middle - explained_ns, 0.0))
+
+
+def _share(times: Distribution, part: Callable[[float], float]) -> float:
+    """Return the share of the sum of durations in a part of each of them."""
     buckets = list(middles(times))
     total = sum(count * middle for count, middle in buckets)
-    beyond = sum(count * max(middle - explained_ns, 0.0) for count, middle in buckets)
-    return beyond / total if total else 0.0
+    parts = sum(count * part(middle) for count, middle in buckets)
+    return parts / total if total else 0.0
 
 
 def share_of_longest(times: Distribution, number: int) -> float:
