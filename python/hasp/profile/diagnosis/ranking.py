@@ -23,13 +23,11 @@ def ranked(facts: Facts) -> tuple[Cause, ...]:
     Faults come first, then costs by what their remedies save, then what remains.
     """
     faults = [cause for detect in catalogue.FAULTS for cause in detect(facts)]
-    faults = [cause for cause in faults if not _is_runtimes(facts, cause)]
+    of_runtimes = _sites_of_runtimes(facts)
+    faults = [cause for cause in faults if cause.site not in of_runtimes]
     stuck = {cause.site for cause in faults if cause.id == "stuck"}
-    found = [
-        cause
-        for cause in _costs(facts)
-        if cause.site not in stuck and not _is_runtimes(facts, cause)
-    ]
+    left_out = stuck | of_runtimes
+    found = [cause for cause in _costs(facts) if cause.site not in left_out]
     costs = [cause for cause in found if cause.saves >= MATTERS]
     if costs and not faults and drowned(facts, costs[0]):
         return (elsewhere.detect(facts), *costs)
@@ -41,18 +39,14 @@ def ranked(facts: Facts) -> tuple[Cause, ...]:
     return (elsewhere.detect(facts),)
 
 
-def _is_runtimes(facts: Facts, cause: Cause) -> bool:
-    """Return true if the lock belongs to a virtual machine that runs the program.
+def _sites_of_runtimes(facts: Facts) -> set[int | None]:
+    """Return the sites of the locks of virtual machines that run the program.
 
     Its user can change the locks of the program only, which Hasp does not see.
     """
     runtimes = facts.profile.unseen_runtimes
-    libraries = [one.evidence for one in runtimes if one.id in LAUNCHED]
-    if not libraries:
-        return False
-    sites = (one for one in facts.profile.sites if one.number == cause.site)
-    stacks = (one.created or one.first for one in sites)
-    return any(stack and stack[0].module in libraries for stack in stacks)
+    libraries = {one.evidence for one in runtimes if one.id in LAUNCHED}
+    return {one.number for one in facts.profile.sites if one.module in libraries}
 
 
 def drowned(facts: Facts, largest: Cause) -> bool:

@@ -170,6 +170,12 @@ class Site:
         """
         return sum_of(self.stats.values())
 
+    @property
+    def module(self) -> str:
+        """The file with the code that created or first acquired them; "" if unknown."""
+        stack = self.created or self.first
+        return stack[0].module if stack else ""
+
 
 def sum_of(stats: Iterable[SiteStats]) -> SiteStats | None:
     """Return the sum of several uses; None for none."""

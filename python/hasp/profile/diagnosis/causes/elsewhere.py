@@ -71,12 +71,10 @@ def _is_idle(facts: Facts) -> bool:
 
 def _parks(facts: Facts, runtime: Runtime) -> bool:
     """Return true if the virtual machine often puts threads to sleep and wakes them."""
-    conditions = conditions_of(facts)
     return any(
         one.waking_share >= PART
-        for one in conditions
-        if (stack := one.site.created or one.site.first)
-        and stack[0].module == runtime.evidence
+        for one in conditions_of(facts)
+        if one.site.module == runtime.evidence
     )
 
 
