@@ -81,11 +81,7 @@ class Options:
         found = [
             (program, threads)
             for program in self.chosen
-            for threads in (
-                self.threads and program.threads
-                if isinstance(program, RealProgram)
-                else self.threads
-            )
+            for threads in program.runs_with(self.threads)
         ]
         order = {threads: at for at, threads in enumerate(self.threads)}
         return sorted(found, key=lambda job: order.get(job[1], len(order)))
@@ -234,8 +230,7 @@ def results(data: dict[str, Any], state: str) -> Iterator[Result]:
     found = data["states"].get(state, {})
     for program in everything():
         gains = data["gains"].get(program.name, {})
-        real = isinstance(program, RealProgram)
-        for threads in program.threads if real else THREADS:
+        for threads in program.runs_with(THREADS):
             verdict = found.get(program.name, {}).get(str(threads))
             if verdict is not None:
                 known = gains.get(str(threads)) or gains.get(USUAL, {})

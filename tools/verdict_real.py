@@ -55,6 +55,10 @@ class RealProgram:
     origin: str
     half: str = HALF
 
+    def runs_with(self, wanted: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the numbers of threads to run with: its own, if any are wanted."""
+        return self.threads if wanted else ()
+
     def causes(self, threads: int) -> tuple[str, ...]:
         """Return the right causes, the expected one first."""
         return (self.cause, *self.also) if threads in self.threads else ()

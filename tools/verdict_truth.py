@@ -83,6 +83,10 @@ class Program:
         """Return the name of the executable."""
         return f"server-{self.name}"
 
+    def runs_with(self, wanted: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the numbers of threads to run with: all that are wanted."""
+        return wanted
+
     def causes(self, threads: int) -> tuple[str, ...]:
         """Return the right causes at this number of threads, the expected one first."""
         if threads in self.threads:
