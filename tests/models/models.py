@@ -3,10 +3,10 @@
 
 These lines of a head comment define the tests:
 
-    Models: FILE FUNCTION[=DIGEST]...         the C functions that the model covers Run:
-    NAME [-DX...]                        a configuration without errors Slow: NAME
-    [-DX...]                       the same, for `make test-all` Bug: NAME what it is:
-    ERROR [CONFIG]      with -DBUG_NAME, Spin must report ERROR
+    Models: FILE FUNCTION[=DIGEST]...     the C functions that the model covers
+    Run: NAME [-DX...]                    a configuration without errors
+    Slow: NAME [-DX...]                   the same, for `make test-all`
+    Bug: NAME what it is: ERROR [CONFIG]  with -DBUG_NAME, Spin must report ERROR
 
 A bug is searched for in the configuration that defines CONFIG, or in the first one.
 """
