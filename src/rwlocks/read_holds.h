@@ -3,10 +3,10 @@
  * Read holds: the reader-writer locks that a thread holds for reading.
  *
  * Each thread has a record with a few entries. They serve two purposes. A thread that
- * reads again under a lock that it already reads must not wait for a writer, which
- * waits for this thread: the record tells, and the second hold exists only there. And a
- * reader of a biased lock (bravo.h) enters by its entry alone, which a writer finds by
- * looking through all records.
+ * acquires a lock for reading that it already reads must not wait for a writer, which
+ * waits for this thread. It finds the lock in its record, and the second hold is only
+ * another entry there. And a reader of a biased lock (bravo.h) enters by its entry
+ * alone, which a writer finds by looking through all records.
  *
  *   entry    address of the lock, plus one of
  *            HOLD_COUNTED   the lock itself counts this reader

@@ -16,7 +16,7 @@ static inline int bravo_read_result(struct rwlock *lock, int result)
 }
 
 /* The caller has acquired the wrapped lock for writing, which undo() releases, and ends
- * the bias. A thread that itself reads by its record would wait for ever. */
+ * the bias. A thread with an entry of this lock would wait for itself for ever. */
 static __attribute__((noinline, unused)) int
 bravo_write_result(struct rwlock *lock, void (*undo)(void *), bool wait,
                    const struct deadline *deadline)
