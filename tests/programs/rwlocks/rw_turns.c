@@ -6,10 +6,21 @@ static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_rwlock_t writers_first =
     PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
-static struct rw_attempt waiting_writer(pthread_rwlock_t *on)
+/* Takes a read lock, and returns once the writer waits for its release. */
+static pthread_t read_before(struct rw_attempt *writer, pthread_rwlock_t *on)
 {
-    struct rw_attempt attempt = {.lock = on, .call = RW_WRITE};
-    return attempt;
+    *writer = (struct rw_attempt){.lock = on, .call = RW_WRITE};
+    CHECK_OK(pthread_rwlock_rdlock(on));
+    return rw_start_waiting(writer);
+}
+
+/* Releases the last read lock, which lets the writer in. */
+static void release_to(struct rw_attempt *writer, pthread_t thread)
+{
+    CHECK_EQUAL(check_get(&writer->done), 0);
+    CHECK_OK(pthread_rwlock_unlock(writer->lock));
+    check_join(thread);
+    CHECK_OK(writer->result);
 }
 
 static void use_once(void)
@@ -23,9 +34,8 @@ static void recursive_reader(void)
     for (int used = 0; used < 2; used++) {
         if (used)
             use_once();
-        CHECK_OK(pthread_rwlock_rdlock(&lock));
-        struct rw_attempt writer = waiting_writer(&lock);
-        pthread_t waits = rw_start_waiting(&writer);
+        struct rw_attempt writer;
+        pthread_t waits = read_before(&writer, &lock);
         for (int depth = 0; depth < 5; depth++)
             CHECK_OK(pthread_rwlock_rdlock(&lock));
         CHECK_OK(pthread_rwlock_tryrdlock(&lock));
@@ -34,10 +44,7 @@ static void recursive_reader(void)
             CHECK_EQUAL(check_get(&writer.done), 0);
             CHECK_OK(pthread_rwlock_unlock(&lock));
         }
-        CHECK_EQUAL(check_get(&writer.done), 0);
-        CHECK_OK(pthread_rwlock_unlock(&lock));
-        check_join(waits);
-        CHECK_OK(writer.result);
+        release_to(&writer, waits);
         rw_check_free(&lock);
     }
 }
@@ -64,31 +71,26 @@ static void waiting_writer_gets_its_turn(void)
     for (int used = 0; used < 2; used++) {
         if (used)
             use_once();
-        CHECK_OK(pthread_rwlock_rdlock(&lock));
-        struct rw_attempt writer = waiting_writer(&lock);
-        pthread_t waits = rw_start_waiting(&writer);
+        struct rw_attempt writer;
+        pthread_t waits = read_before(&writer, &lock);
         if (rw_writers_get_turns())
             CHECK_RETURNS(rw_elsewhere(&lock, RW_TIMED_READ), ETIMEDOUT);
-        CHECK_EQUAL(check_get(&writer.done), 0);
-        CHECK_OK(pthread_rwlock_unlock(&lock));
-        check_join(waits);
+        release_to(&writer, waits);
         rw_check_free(&lock);
     }
 }
 
 static void kind_that_prefers_writers(void)
 {
-    for (int used = 0; used < 2; used++) {
-        CHECK_OK(pthread_rwlock_rdlock(&writers_first));
-        struct rw_attempt writer = waiting_writer(&writers_first);
-        pthread_t waits = rw_start_waiting(&writer);
+    for (int round = 0; round < 2; round++) {
+        struct rw_attempt writer;
+        pthread_t waits = read_before(&writer, &writers_first);
         CHECK_RETURNS(rw_elsewhere(&writers_first, RW_TIMED_READ), ETIMEDOUT);
         CHECK_RETURNS(rw_elsewhere(&writers_first, RW_TRY_READ), EBUSY);
         struct rw_attempt reader = {.lock = &writers_first, .call = RW_READ};
         pthread_t reads = rw_start_waiting(&reader);
         CHECK_EQUAL(check_get(&reader.done), 0);
-        CHECK_OK(pthread_rwlock_unlock(&writers_first));
-        check_join(waits);
+        release_to(&writer, waits);
         check_join(reads);
         rw_check_free(&writers_first);
     }
@@ -103,12 +105,10 @@ static void kind_from_attributes(void)
     CHECK_OK(pthread_rwlockattr_setkind_np(
         &attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP));
     CHECK_OK(pthread_rwlock_init(&made, &attributes));
-    CHECK_OK(pthread_rwlock_rdlock(&made));
-    struct rw_attempt writer = waiting_writer(&made);
-    pthread_t waits = rw_start_waiting(&writer);
+    struct rw_attempt writer;
+    pthread_t waits = read_before(&writer, &made);
     CHECK_RETURNS(rw_elsewhere(&made, RW_TRY_READ), EBUSY);
-    CHECK_OK(pthread_rwlock_unlock(&made));
-    check_join(waits);
+    release_to(&writer, waits);
     rw_check_free(&made);
     CHECK_OK(pthread_rwlock_destroy(&made));
 }
@@ -139,9 +139,8 @@ static void another_thread_releases_a_read_lock(void)
     for (int used = 0; used < 2; used++) {
         if (used)
             use_once();
-        CHECK_OK(pthread_rwlock_rdlock(&lock));
-        struct rw_attempt writer = waiting_writer(&lock);
-        pthread_t waits = rw_start_waiting(&writer);
+        struct rw_attempt writer;
+        pthread_t waits = read_before(&writer, &lock);
         check_join(check_start(unlock_body, NULL));
         check_join(waits);
         rw_check_free(&lock);
