@@ -10,7 +10,7 @@ enum { MOST = 64 };
 
 struct group {
     pthread_barrier_t barrier;
-    int count, threads, phases;
+    int count, phases;
     long arrived; /* in all phases */
     long serial;
     long plain[MOST]; /* each written by one thread, read by all after the phase */
@@ -59,7 +59,7 @@ static void run_phases(struct group *group, int count, int phases)
     pthread_t ids[MOST];
     memset(group, 0, sizeof *group);
     CHECK_OK(pthread_barrier_init(&group->barrier, NULL, (unsigned)count));
-    group->count = group->threads = count;
+    group->count = count;
     group->phases = check_rounds(phases);
     next_number = 0;
     for (int i = 0; i < count; i++)
@@ -226,23 +226,24 @@ static void *wait_body(void *unused)
     return NULL;
 }
 
+/* Waits at the barrier with others, which makes a phase. */
+static void wait_with(int others)
+{
+    pthread_t ids[MOST];
+    for (int i = 0; i < others; i++)
+        ids[i] = check_start(wait_body, NULL);
+    pthread_barrier_wait(&group.barrier);
+    for (int i = 0; i < others; i++)
+        check_join(ids[i]);
+}
+
 /* In the child, the thread that waited counts as arrived, as under glibc. */
 static void use_in_child(int count)
 {
     CHECK_COMPARE(count, >=, 2);
-    pthread_t ids[MOST];
-    for (int i = 2; i < count; i++)
-        ids[i] = check_start(wait_body, NULL);
-    pthread_barrier_wait(&group.barrier);
-    for (int i = 2; i < count; i++)
-        check_join(ids[i]);
-    for (int round = 0; round < 20; round++) {
-        for (int i = 1; i < count; i++)
-            ids[i] = check_start(wait_body, NULL);
-        pthread_barrier_wait(&group.barrier);
-        for (int i = 1; i < count; i++)
-            check_join(ids[i]);
-    }
+    wait_with(count - 2);
+    for (int round = 0; round < 20; round++)
+        wait_with(count - 1);
     if (replaced()) /* glibc's would wait for the thread that waited */
         CHECK_OK(pthread_barrier_destroy(&group.barrier));
     run_phases(&group, count, 20);
@@ -251,16 +252,10 @@ static void use_in_child(int count)
 static void fork_with_count(int count, int used)
 {
     CHECK_OK(pthread_barrier_init(&group.barrier, NULL, (unsigned)count));
-    pthread_t ids[MOST];
-    for (int round = 0; round < used; round++) {
-        for (int i = 1; i < count; i++)
-            ids[i] = check_start(wait_body, NULL);
-        pthread_barrier_wait(&group.barrier);
-        for (int i = 1; i < count; i++)
-            check_join(ids[i]);
-    }
+    for (int round = 0; round < used; round++)
+        wait_with(count - 1);
     waiting = 0;
-    ids[0] = check_start(wait_body, NULL);
+    pthread_t thread = check_start(wait_body, NULL);
     check_wait_queued(&waiting);
     pid_t child = fork();
     if (child == 0) {
@@ -268,12 +263,8 @@ static void fork_with_count(int count, int used)
         _exit(0);
     }
     check_child(child);
-    for (int i = 2; i < count; i++)
-        ids[i] = check_start(wait_body, NULL);
-    pthread_barrier_wait(&group.barrier);
-    check_join(ids[0]);
-    for (int i = 2; i < count; i++)
-        check_join(ids[i]);
+    wait_with(count - 2);
+    check_join(thread);
     CHECK_OK(pthread_barrier_destroy(&group.barrier));
 }
 
@@ -311,7 +302,7 @@ static void signals_while_waiting(void)
     }
 }
 
-/* The children are joined to the parent's barrier in shared memory. */
+/* The children wait at the parent's barrier, which is in shared memory. */
 static void between_processes(void)
 {
     pthread_barrierattr_t attributes;
