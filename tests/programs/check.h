@@ -199,6 +199,15 @@ CHECK_UNUSED static void *check_join(pthread_t thread)
     return result;
 }
 
+/* Returns once all `threads` are here, so that short loops do not run one after the
+ * other. `here` begins at 0. */
+CHECK_UNUSED static void check_meet(int *here, int threads)
+{
+    check_add(here, 1);
+    while (check_get(here) < threads)
+        sched_yield();
+}
+
 /* Waits for a forked child, and fails with its status unless that is 0. */
 CHECK_UNUSED static void check_child(pid_t child)
 {

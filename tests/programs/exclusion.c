@@ -24,18 +24,10 @@ static void enter_once(struct shared *object)
     object->other_counter--;
 }
 
-/* Releases all threads together, so that short loops do not run one after the other. */
-static void begin(struct shared *object)
-{
-    check_add(&object->started, 1);
-    while (check_get(&object->started) < object->threads)
-        sched_yield();
-}
-
 static void *lock_body(void *argument)
 {
     struct shared *object = argument;
-    begin(object);
+    check_meet(&object->started, object->threads);
     for (int i = 0; i < object->rounds; i++) {
         CHECK_OK(pthread_mutex_lock(&object->mutex));
         enter_once(object);
@@ -49,7 +41,7 @@ static void *mixed_body(void *argument)
 {
     struct shared *object = argument;
     unsigned kind = (unsigned)gettid();
-    begin(object);
+    check_meet(&object->started, object->threads);
     for (int i = 0; i < object->rounds; i++) {
         struct timespec real = check_after_ms(CLOCK_REALTIME, 60000);
         struct timespec monotonic = check_after_ms(CLOCK_MONOTONIC, 60000);
@@ -83,7 +75,7 @@ static void *mixed_body(void *argument)
 static void *try_body(void *argument)
 {
     struct shared *object = argument;
-    begin(object);
+    check_meet(&object->started, object->threads);
     for (int done = 0; done < object->rounds;) {
         int result = pthread_mutex_trylock(&object->mutex);
         if (result == EBUSY) {

@@ -2,52 +2,16 @@
 /* Spin locks: exclusion, results, more threads than CPUs, fork, cancellation. */
 #include <sys/mman.h>
 
-#include "check.h"
+#include "spin_check.h"
 
 enum { MAX_THREADS = 64 };
 
-struct shared {
-    pthread_spinlock_t lock;
-    long counter;
-    int rounds, threads, started;
-    int yields; /* inside the critical section, so that it is preempted there */
-};
-
-static struct shared shared;
-
-static void enter_once(struct shared *object)
-{
-    long before = *(volatile long *)&object->counter;
-    check_dawdle(before);
-    if (object->yields && before % 8 == 0)
-        sched_yield();
-    *(volatile long *)&object->counter = before + 1;
-}
-
-/* Returns once all threads are here, so that short loops do not run one by one. */
-static void begin(struct shared *object)
-{
-    check_add(&object->started, 1);
-    while (check_get(&object->started) < object->threads)
-        sched_yield();
-}
-
-static void *lock_body(void *argument)
-{
-    struct shared *object = argument;
-    begin(object);
-    for (int i = 0; i < object->rounds; i++) {
-        CHECK_OK(pthread_spin_lock(&object->lock));
-        enter_once(object);
-        CHECK_OK(pthread_spin_unlock(&object->lock));
-    }
-    return NULL;
-}
+static struct counted shared;
 
 static void *try_body(void *argument)
 {
-    struct shared *object = argument;
-    begin(object);
+    struct counted *object = argument;
+    check_meet(&object->started, object->threads);
     for (int done = 0; done < object->rounds;) {
         int result = pthread_spin_trylock(&object->lock);
         if (result == EBUSY) {
@@ -55,7 +19,7 @@ static void *try_body(void *argument)
             continue;
         }
         CHECK_EQUAL(result, 0);
-        enter_once(object);
+        count_once(object);
         CHECK_OK(pthread_spin_unlock(&object->lock));
         done++;
     }

@@ -3,59 +3,23 @@
  * program again, without the preload. */
 #include <sys/mman.h>
 
-#include "check.h"
+#include "spin_check.h"
 
 enum { PROCESSES = 3 };
 
-struct shared {
-    pthread_spinlock_t lock;
-    long counter;
-    int rounds, threads, started;
-    int yields; /* inside the critical section, so that it is preempted there */
-};
-
-static void enter_once(struct shared *object)
-{
-    long before = *(volatile long *)&object->counter;
-    check_dawdle(before);
-    if (object->yields && before % 8 == 0)
-        sched_yield();
-    *(volatile long *)&object->counter = before + 1;
-}
-
-/* Returns once all threads are here, so that short loops do not run one by one. */
-static void begin(struct shared *object)
-{
-    check_add(&object->started, 1);
-    while (check_get(&object->started) < object->threads)
-        sched_yield();
-}
-
-static void *lock_body(void *argument)
-{
-    struct shared *object = argument;
-    begin(object);
-    for (int i = 0; i < object->rounds; i++) {
-        CHECK_OK(pthread_spin_lock(&object->lock));
-        enter_once(object);
-        CHECK_OK(pthread_spin_unlock(&object->lock));
-    }
-    return NULL;
-}
-
-static struct shared *map_shared(int descriptor)
+static struct counted *map_shared(int descriptor)
 {
     int flags = descriptor < 0 ? MAP_SHARED | MAP_ANONYMOUS : MAP_SHARED;
-    struct shared *object =
+    struct counted *object =
         mmap(NULL, sizeof *object, PROT_READ | PROT_WRITE, flags, descriptor, 0);
     CHECK((void *)object != MAP_FAILED);
     return object;
 }
 
-/* Processes that lose their CPU inside the critical section. */
+/* The processes lose their CPU inside the critical section. */
 static void between_processes(void)
 {
-    struct shared *object = map_shared(-1);
+    struct counted *object = map_shared(-1);
     pid_t children[PROCESSES];
     CHECK_OK(pthread_spin_init(&object->lock, PTHREAD_PROCESS_SHARED));
     object->rounds = check_rounds(2000);
@@ -78,7 +42,7 @@ static void between_processes(void)
 
 static void partner(void)
 {
-    struct shared *object = map_shared(atoi(getenv("CHECK_DESCRIPTOR")));
+    struct counted *object = map_shared(atoi(getenv("CHECK_DESCRIPTOR")));
     CHECK(!check_interposed());
     if (getenv("CHECK_INITIALISES"))
         CHECK_OK(pthread_spin_init(&object->lock, PTHREAD_PROCESS_SHARED));
@@ -92,8 +56,8 @@ static void with_a_partner(int initialises)
 {
     int descriptor = memfd_create("shared", 0);
     char number[16];
-    CHECK_EQUAL(ftruncate(descriptor, sizeof(struct shared)), 0);
-    struct shared *object = map_shared(descriptor);
+    CHECK_EQUAL(ftruncate(descriptor, sizeof(struct counted)), 0);
+    struct counted *object = map_shared(descriptor);
     object->rounds = check_rounds(2000);
     object->threads = 3;
     object->yields = 1;
