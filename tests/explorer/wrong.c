@@ -4,11 +4,8 @@
  * listed client must find.
  */
 #include "explorer/clients/critical_sections.h"
-#include "explorer/search/search.h"
+#include "wrong/judge.h"
 #include "wrong/locks.h"
-
-#include <stdio.h>
-#include <string.h>
 
 #define EACH_QUEUE(X)                                                                  \
     X(NONE)                                                                            \
@@ -92,37 +89,17 @@ static const struct {
 #include "wrong/list.def"
 };
 
-static const struct client *client_called(const char *name)
+static bool is_right(unsigned index)
 {
-    for (unsigned i = 0; i < client_count; i++)
-        if (strcmp(clients[i].name, name) == 0)
-            return &clients[i];
-    return NULL;
-}
-
-static bool is_refused(unsigned index)
-{
-    const struct limits limits = {.preemptions = 3, .seconds = 20, .states = 10000000};
     const struct client *client =
-        cases[index].client ? client_called(cases[index].client) : &cases[index].own;
+        cases[index].client
+            ? client_called(cases[index].client, clients, client_count)
+            : &cases[index].own;
     client_operations = cases[index].operations;
-    struct outcome outcome = search(client, &limits);
-    bool found = strcmp(outcome.verdict, "ok") != 0;
-    bool right = cases[index].verdict[0]
-                     ? strcmp(outcome.verdict, cases[index].verdict) == 0
-                     : found;
-    printf("%s  %-30s %-10s %s%s%s (%.1f s)\n", right ? "right" : "WRONG",
-           cases[index].name, client->name, outcome.verdict, found ? ": " : "",
-           outcome.detail, outcome.seconds);
-    return right;
+    return is_judged(cases[index].name, client, cases[index].verdict);
 }
 
 int main(void)
 {
-    unsigned wrong = 0;
-    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        wrong += !is_refused(i);
-    printf("%u of %u verdicts are wrong\n", wrong,
-           (unsigned)(sizeof cases / sizeof cases[0]));
-    return wrong != 0;
+    return judge_all(is_right, sizeof cases / sizeof cases[0]);
 }

@@ -3,11 +3,8 @@
  * Proof that the explorer's clients of reader-writer locks can fail: each lock of
  * wrong/rwlocks.def has one bug, which the listed client must find.
  */
-#include "explorer/search/search.h"
+#include "wrong/judge.h"
 #include "wrong/rwlock.h"
-
-#include <stdio.h>
-#include <string.h>
 
 #define EACH_BUG(X)                                                                    \
     X(RW_NONE)                                                                         \
@@ -38,37 +35,16 @@ static const struct {
 #include "wrong/rwlocks.def"
 };
 
-static const struct client *client_called(const char *name)
+static bool is_right(unsigned index)
 {
-    for (unsigned i = 0; i < rwlock_client_count; i++)
-        if (strcmp(rwlock_clients[i].name, name) == 0)
-            return &rwlock_clients[i];
-    return NULL;
-}
-
-static bool is_refused(unsigned index)
-{
-    const struct limits limits = {.preemptions = 3, .seconds = 20, .states = 10000000};
-    const struct client *client = client_called(cases[index].client);
+    const struct client *client =
+        client_called(cases[index].client, rwlock_clients, rwlock_client_count);
     client_rwlock_operations = cases[index].operations;
     client_rwlock.kind = client->rwlock_kind;
-    struct outcome outcome = search(client, &limits);
-    bool found = strcmp(outcome.verdict, "ok") != 0;
-    bool right = cases[index].verdict[0]
-                     ? strcmp(outcome.verdict, cases[index].verdict) == 0
-                     : found;
-    printf("%s  %-26s %-14s %s%s%s (%.1f s)\n", right ? "right" : "WRONG",
-           cases[index].name, client->name, outcome.verdict, found ? ": " : "",
-           outcome.detail, outcome.seconds);
-    return right;
+    return is_judged(cases[index].name, client, cases[index].verdict);
 }
 
 int main(void)
 {
-    unsigned wrong = 0;
-    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        wrong += !is_refused(i);
-    printf("%u of %u verdicts are wrong\n", wrong,
-           (unsigned)(sizeof cases / sizeof cases[0]));
-    return wrong != 0;
+    return judge_all(is_right, sizeof cases / sizeof cases[0]);
 }
