@@ -16,37 +16,43 @@
 
 enum { FREE, TAKEN, KEPT }; /* of pool_state.taken */
 
+static struct pool *const pools[POOLS] = {[WAITER_POOL] = &waiter_pool,
+                                          [SIDE_POOL] = &side_pool,
+                                          [HOLDS_POOL] = &read_holds_pool,
+                                          [BARRIER_POOL] = &barrier_pool};
+
 static unsigned index_of(const struct pool *pool)
 {
-    return pool == &side_pool         ? SIDE_POOL
-           : pool == &read_holds_pool ? HOLDS_POOL
-           : pool == &barrier_pool    ? BARRIER_POOL
-                                      : WAITER_POOL;
+    unsigned index = 0;
+    while (pools[index] != pool)
+        index++;
+    return index;
+}
+
+/* Returns whether locks keep ids in this word of a slot. */
+static bool holds_id(unsigned pool, unsigned word)
+{
+    enum { LINK = 12, KEY }; /* in struct gcr */
+    return pool == WAITER_POOL ||
+           (pool == SIDE_POOL &&
+            (word < 2 || word == SIDE_BLOCKS_MAX || word == SIDE_FLAG || word == LINK ||
+             word == KEY));
 }
 
 void pools_prepare(void)
 {
-    waiter_pool.chunks[0] = slots[index_of(&waiter_pool)];
-    side_pool.chunks[0] = slots[index_of(&side_pool)];
-    read_holds_pool.chunks[0] = slots[index_of(&read_holds_pool)];
-    barrier_pool.chunks[0] = slots[index_of(&barrier_pool)];
-    /* The contents of a slot are undefined when it is taken. Here its words hold an id
-     * that is never handed out. (In side memory only the words in which locks keep ids
-     * do. Read holds are zero; so are barriers' blocks.) */
-    enum { LINK = 12, KEY }; /* in struct gcr */
-    for (unsigned pool = 0; pool < POOLS; pool++)
+    /* The contents of a slot are undefined when it is taken. Here its id words hold
+     * one that is never handed out. Read holds and blocks of barriers are zero. */
+    for (unsigned pool = 0; pool < POOLS; pool++) {
+        pools[pool]->chunks[0] = slots[pool];
         for (uint32_t i = 0; i <= SLOTS; i++) {
             uint32_t *words = (uint32_t *)(void *)&slots[pool][i];
-            const unsigned count = pool == HOLDS_POOL || pool == BARRIER_POOL
-                                       ? 0
-                                       : SIDE_BLOCK_WORDS;
-            for (unsigned word = 0; word < count; word++)
-                if (pool == WAITER_POOL || word < 2 ||
-                    word == SIDE_BLOCKS_MAX || word == SIDE_FLAG || word == LINK ||
-                    word == KEY)
+            for (unsigned word = 0; word < SIDE_BLOCK_WORDS; word++)
+                if (holds_id(pool, word))
                     words[word] = SLOTS;
             slots[pool][i].link = (struct pool_link){.id = i};
         }
+    }
     for (uint32_t i = 0; i <= SLOTS; i++) {
         /* These persist from one use to the next. */
         waiter_at(i)->epoch = 0;
@@ -93,7 +99,7 @@ static struct pool_slot *slot_for(struct pool *pool, int thread)
     else
         return NULL;
     if (pool == &side_pool || pool == &barrier_pool)
-        zero_block(&slots[index_of(pool)][id], pool == &barrier_pool, thread);
+        zero_block(&slots[index_of(pool)][id], pool == &barrier_pool ? 1 : 0, thread);
     state->home[id - 1] = (uint8_t)thread;
     state->taken[id - 1] = TAKEN;
     return &slots[index_of(pool)][id];
