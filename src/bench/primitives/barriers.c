@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_THREADS = 512, WARM_UP = 5, CPUS_MOST = 512 };
+enum { MOST_THREADS = 512, WARM_UP = 5 };
 
 struct trial {
     struct barrier barrier __attribute__((aligned(CACHE_LINE)));
@@ -55,7 +55,7 @@ static bool measure(unsigned algorithm, unsigned threads, unsigned phases,
                     uint64_t work)
 {
     struct trial *trial = shared_pages(sizeof *trial, -1);
-    int cpus[CPUS_MOST];
+    int cpus[MOST_THREADS];
     if (!trial)
         return false;
     *trial = (struct trial){.algorithm = algorithm, .threads = threads,

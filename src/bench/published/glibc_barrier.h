@@ -20,28 +20,34 @@ struct glibc_barrier {
     struct atomic_u32 out;
 };
 
+/* Announces the last full phase up to this number, unless another thread has. Returns
+ * the number up to which all have arrived. */
+static inline uint32_t glibc_barrier_announce(struct glibc_barrier *barrier,
+                                              uint32_t number)
+{
+    for (;;) {
+        uint32_t round = load_relaxed(&barrier->round);
+        uint32_t ahead = number - round, all = number - ahead % barrier->count;
+        if (ahead < barrier->count || ahead > UINT32_MAX / 2)
+            return round;
+        if (compare_exchange_release(&barrier->round, &round, all)) {
+            unpark(&barrier->round, INT32_MAX);
+            return all;
+        }
+    }
+}
+
 static inline bool glibc_barrier_wait(struct glibc_barrier *barrier)
 {
-    const uint32_t count = barrier->count;
-    uint32_t number = fetch_add_acq_rel(&barrier->in, 1) + 1, round;
-    do {
+    uint32_t number = fetch_add_acq_rel(&barrier->in, 1) + 1;
+    uint32_t round = glibc_barrier_announce(barrier, number);
+    while (number - round - 1 < UINT32_MAX / 2) {
+        park(&barrier->round, round, NULL);
         round = load_relaxed(&barrier->round);
-        if (number - round >= count && number - round <= UINT32_MAX / 2) {
-            uint32_t all = number - (number - round) % count;
-            if (!compare_exchange_release(&barrier->round, &round, all))
-                continue;
-            unpark(&barrier->round, INT32_MAX);
-            round = all;
-        }
-        while (number - round - 1 < UINT32_MAX / 2) {
-            park(&barrier->round, round, NULL);
-            round = load_relaxed(&barrier->round);
-        }
-        break;
-    } while (true);
+    }
     (void)load_acquire(&barrier->round);
     fetch_add_release(&barrier->out, 1);
-    return number % count == 0;
+    return number % barrier->count == 0;
 }
 
 #endif

@@ -32,7 +32,8 @@ bool readers_prepare(struct run *run)
     return shared != NULL;
 }
 
-/* Returns whether all lines have the same count. */
+/* Returns whether all lines have the same count. A single line is compared with a count
+ * that it never has, so that it is read, too. */
 static bool read_lines(struct readers *shared, uint64_t lines)
 {
     bool same = true;
