@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A client: a small program of a few threads that use one lock or rwlock. */
+/* A client: a small program of a few threads that use one lock: a mutex, a
+ * reader-writer lock, a spin lock or a barrier. */
 #ifndef HASP_EXPLORER_BASE_CLIENT_H
 #define HASP_EXPLORER_BASE_CLIENT_H
 

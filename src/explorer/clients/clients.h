@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The lists of clients: those of mutexes, and those of reader-writer locks. */
+/* The lists of clients, one for each kind of lock. */
 #ifndef HASP_EXPLORER_CLIENTS_CLIENTS_H
 #define HASP_EXPLORER_CLIENTS_CLIENTS_H
 
 #include "explorer/base/client.h"
 
+/* Clients of mutexes. */
 extern const struct client clients[];
 extern const unsigned client_count;
 
-/* Those of reader-writer locks. */
+/* Clients of reader-writer locks. */
 extern const struct client rwlock_clients[];
 extern const unsigned rwlock_client_count;
 
-/* Those of spin locks and of barriers. The function of each selects the algorithm
- * by its index in the list. */
+/* Clients of spin locks and of barriers. The functions select the algorithm by its
+ * index in the list. */
 extern const struct client spinlock_clients[];
 extern const unsigned spinlock_client_count;
 void spinlock_client_uses(unsigned index);

@@ -91,7 +91,7 @@ static void with_deadlines(unsigned thread)
         read_before_deadline();
 }
 
-/* The writer that may time out keeps nobody out then. */
+/* A writer that has timed out keeps nobody out. */
 static void write_deadline_among_readers(unsigned thread)
 {
     if (thread == 0) {
@@ -155,7 +155,7 @@ static void write_unlocked_by_another(unsigned thread)
     }
 }
 
-/* A writer that locks again is told so. */
+/* A writer that locks again gets EDEADLK. */
 static void own_lock(unsigned thread)
 {
     if (thread == 1) {
@@ -185,8 +185,8 @@ static void migration(unsigned thread)
     read_unlock();
 }
 
-/* Of a rwlock made of a mutex, readers exclude each other, and the mutex decides who
- * is next. */
+/* The readers of a rwlock made of a mutex exclude each other, and the mutex decides
+ * who is next. */
 static bool shares(const struct lock_descriptor *lock)
 {
     return strncmp(lock->name, "mutex:", 6) != 0;

@@ -4,7 +4,8 @@
 #include "explorer/clients/rwlock_sections.h"
 #include "rwlocks/read_holds.h"
 
-/* As in the interposer, whose handler runs in the child before any thread starts. */
+/* Forks as the interposer does: its handler runs in the child before any thread
+ * starts. */
 static void fork_with_handler(void)
 {
     fork_here();

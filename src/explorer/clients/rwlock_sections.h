@@ -20,7 +20,7 @@ bool write_timedlock(void);
 void read_unlock(void);
 void write_unlock(void);
 
-/* Unlocks by the operation that finds out for what the lock is held. */
+/* Unlocks by the operation that finds out whether it is held to read or to write. */
 void either_unlock(void);
 
 /* Lock, section, unlock. */

@@ -83,7 +83,7 @@ void recursive_reader(unsigned thread)
     }
 }
 
-/* Of the kind that prefers writers: no reader enters while a writer waits. */
+/* For locks that prefer writers: no reader enters while a writer waits. */
 void readers_after_writer(unsigned thread)
 {
     if (thread == 1) {

@@ -26,7 +26,7 @@ void watch_waiters(void);
 bool sees_waiting(unsigned thread);
 
 /* Returns whether this thread has not run since the last watch_waiters(). Only for
- * clients of which every step is a scheduling point. */
+ * clients with `every_step`. */
 bool has_not_moved(unsigned thread);
 
 /* Begins an operation: the thread's waits no longer depend on what it read before. */
