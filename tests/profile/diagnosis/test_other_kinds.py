@@ -8,9 +8,14 @@ from typing import Any
 import pytest
 
 from hasp.locks import native
-from hasp.locks.kinds import BARRIER
+from hasp.locks.kinds import BARRIER, RWLOCK, SPINLOCK, Kind
 from hasp.profile.diagnosis.features import BarrierWaits, Features, SiteFeatures
-from hasp.profile.diagnosis.other_kinds import other_kinds
+from hasp.profile.diagnosis.other_kinds import (
+    FOR_CROWDS,
+    FOR_READERS,
+    FOR_WRITERS,
+    other_kinds,
+)
 
 
 def features(*sites: SiteFeatures, **more: Any) -> Features:
@@ -39,6 +44,14 @@ def test_rwlocks(measures: dict[str, float], expected: list[str]) -> None:
     assert options(features(rwlock(**measures))) == expected
 
 
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [(RWLOCK, FOR_READERS), (RWLOCK, FOR_WRITERS), (SPINLOCK, FOR_CROWDS)],
+)
+def test_an_advised_algorithm_is_in_the_list(kind: Kind, name: str) -> None:
+    assert native.lock(name, kind).name == name
+
+
 def test_the_share_of_reads_is_named() -> None:
     (advice,) = other_kinds(features(rwlock(wait_share=0.2, read_share=0.97)))
     assert "97 % of its acquisitions read" in advice.because
@@ -58,7 +71,6 @@ def test_spin_locks_of_more_threads_than_cpus() -> None:
     assert options(features(site, threads=2)) == []
 
 
-@pytest.mark.skipif(not native.locks(BARRIER), reason="the list has no barriers")
 def test_barriers_with_short_waits() -> None:
     short = BarrierWaits(1, "step.c:1", wait_share=0.3, wait_p50_ns=4000)
     default = native.default_lock(BARRIER).name

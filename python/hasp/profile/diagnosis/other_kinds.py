@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hasp.base.errors import HaspError
 from hasp.locks import native
 from hasp.locks.kinds import BARRIER, RWLOCK, SPINLOCK, Kind
 from hasp.locks.native import REFERENCE
@@ -21,10 +20,8 @@ from hasp.profile.diagnosis.words import percent, quantity
 MATTERS = 0.05  # share of the threads' time, or of their CPU time
 MOSTLY_READ = 0.9  # from here on, readers that write no shared line pay for revocations
 ASLEEP = 50_000.0  # ns: what going to sleep and being woken costs at most
-# The first that exists is advised; then the default of the kind.
-FOR_READERS = ("bravo+rw-futex",)
-FOR_WRITERS = ("rw-futex",)
-FOR_CROWDS = ("spin-then-park",)
+FOR_READERS, FOR_WRITERS = "bravo+rw-futex", "rw-futex"
+FOR_CROWDS = "spin-then-park"
 
 
 def other_kinds(features: Features) -> tuple[KindAdvice, ...]:
@@ -46,11 +43,7 @@ def _found(features: Features) -> Iterator[tuple[float, KindAdvice]]:
         if site.kind == SPINLOCK.name and features.threads > features.cpus:
             yield cost, _spinlock(site, features)
     for barrier in features.barriers:
-        short = (
-            native.locks(BARRIER)
-            and barrier.wait_p50_ns < ASLEEP
-            and features.threads <= features.cpus
-        )
+        short = barrier.wait_p50_ns < ASLEEP and features.threads <= features.cpus
         if short and barrier.wait_share >= MATTERS:
             yield barrier.wait_share, _barrier(barrier)
 
@@ -76,20 +69,13 @@ def _spinlock(site: SiteFeatures, features: Features) -> KindAdvice:
 def _barrier(site: BarrierWaits) -> KindAdvice:
     wait = quantity(site.wait_p50_ns, "ns")
     because = f"half of the waits are shorter than {wait}: sleeping costs more"
-    return _advice(BARRIER, site, (), because)
+    return _advice(BARRIER, site, native.default_lock(BARRIER).name, because)
 
 
 def _advice(
     kind: Kind,
     site: SiteFeatures | BarrierWaits,
-    names: tuple[str, ...],
+    algorithm: str,
     because: str,
 ) -> KindAdvice:
-    algorithm = native.default_lock(kind).name
-    for name in names:
-        try:
-            algorithm = native.lock(name, kind).name
-        except HaspError:
-            continue
-        break
     return KindAdvice(site.site, site.name, kind.name, algorithm, because)
