@@ -84,12 +84,12 @@ fewer threads, so it does not apply if E5 fires.
 All locks of Hasp have a trylock, so the study's advice to avoid those without one (CLH,
 HTicket) does not apply. Hierarchical locks are never recommended on one node.
 
-The rules rank the algorithms of mutexes. For other kinds the choice is smaller. A
-reader-writer lock with at least 90 % reads gets one whose readers write no shared line,
-others get the default of their kind. A spin lock that more threads than CPUs use gets
-`spin-then-park`. A barrier at which half of the waits are shorter than 50 us, with no
-more threads than CPUs, gets the default barrier, whose waiters spin first. A site is
-named if waiting for it, or its operations, take 5 % of the time.
+The rules rank the algorithms of mutexes. For other kinds the choice is smaller. For a
+reader-writer lock with at least 90 % reads it is `bravo+rw-futex`, whose readers write
+no shared line, and for any other one `rw-futex`. If the program has more threads than
+CPUs, it is `spin-then-park` for spin locks. Otherwise, it is the default barrier, whose
+waiters spin first, for barriers at which half of the waits are shorter than 50 us. A
+site is named if waiting for it, or its operations, take 5 % of the threads' time.
 """
 
 

@@ -42,10 +42,12 @@ HEAD = """\
 The workload `readers` ([workloads](workloads.md)) on all cores: each thread reads or
 writes one cache line under one lock, then pauses for 400 cycles. The reference is
 glibc's algorithm, as its source describes it (`src/bench/published/glibc_rwlock.h`), on
-the same machine. The tables show the throughput of a lock by that of glibc's, and in
-brackets the transfers of cache lines for each operation. A lock without any operation
-in half a millisecond has 0.00. A simulation is not a measurement:
-[hasp simulate](hasp-simulate.md) says how far to trust it.
+the same machine. The tables show the throughput of each lock divided by that of
+glibc's, whose own is in millions of operations per second, and in brackets the
+transfers of cache lines for each operation. A lock that completes no operation in half
+a millisecond has 0.00. The last rows are the highest ratio of each column and the one
+that Hasp aims at. A simulation is not a measurement: [hasp simulate](hasp-simulate.md)
+says how far to trust it.
 
     PYTHONPATH=python tools/measure_rwlocks.py
 """
