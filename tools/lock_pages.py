@@ -79,7 +79,8 @@ def overtaken(lock: Lock) -> str:
     if bound < 0:
         return "any number of times"
     who = " by each other thread" if lock["bypass_each"] else ""
-    return f"at most {bound} times{who}" if bound else "never"
+    times = "once" if bound == 1 else f"{bound} times"
+    return f"at most {times}{who}" if bound else "never"
 
 
 def page(
