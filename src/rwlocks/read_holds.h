@@ -10,16 +10,20 @@
  *
  *   entry    address of the lock, plus one of
  *            HOLD_COUNTED   the lock itself counts this reader
- *            HOLD_NESTED    another entry of the same thread holds the lock
+ *            HOLD_NESTED    another entry of the same thread holds the lock; the top
+ *                           byte counts further holds of this kind
  *            HOLD_BIASED    the entry is the hold
+ *   below    ids of two further blocks of the record, for threads that hold more than
+ *            READ_HOLDS locks; the hash of a lock's address decides the way
  *
  * H1. Records are slots of a pool, valid for ever. A record that no thread owns, and
  *     one that was never used, has no entries.
  * H2. Only the owner of a record fills entries. It empties them, too; but a thread that
- *     releases a lock that another thread has read-locked empties that thread's entry,
- *     by compare-and-exchange.
- * H3. A thread whose record is full (READ_HOLDS locks) still acquires locks, without an
- *     entry: it neither nests nor uses the bias then.
+ *     releases a lock that another thread has read-locked takes the hold from that
+ *     thread's entry, by compare-and-exchange.
+ * H3. Every hold is in the record, however many there are: all entries of a lock are in
+ *     the blocks on the way of its address. A hold that had no entry could not be told
+ *     from one of another thread, and a recursion would wait for a writer.
  * H4. In a forked child, the records of the parent's other threads hold nothing: they
  *     have an older generation.
  */
@@ -35,15 +39,16 @@ enum read_hold { HOLD_COUNTED = 0, HOLD_NESTED = 1, HOLD_BIASED = 2 };
 
 struct read_holds {
     struct atomic_u64 at[READ_HOLDS];
-    struct atomic_u32 nested;     /* entries with HOLD_NESTED */
+    struct atomic_u32 nested;     /* first block: at least as many as HOLD_NESTED */
     struct atomic_u32 generation; /* fork generation of the owner; 0: never used */
-    uint32_t unused[3];
+    struct atomic_u32 below[2];
+    uint32_t unused;
     struct pool_link link;
 } __attribute__((aligned(CACHE_LINE)));
 
 _Static_assert(offsetof(struct read_holds, link) == offsetof(struct pool_slot, link) &&
                    sizeof(struct read_holds) == sizeof(struct pool_slot),
-               "a record is a slot of its pool");
+               "a block of a record is a slot of its pool");
 
 extern struct pool read_holds_pool __attribute__((visibility("hidden")));
 
@@ -66,18 +71,22 @@ static inline struct read_holds *read_holds_mine(void)
 /* Returns the calling thread's record; creates it. */
 struct read_holds *read_holds_make(void);
 
-/* Returns an empty entry of the record, or NULL. */
-struct atomic_u64 *read_holds_search_empty(struct read_holds *holds);
+struct atomic_u64 *read_holds_search_empty(struct read_holds *holds,
+                                           const struct rwlock *lock);
 
-static inline struct atomic_u64 *read_holds_empty(struct read_holds *holds)
+/* Returns an empty entry for the lock. Returns NULL if there is no record yet, and if
+ * the thread holds the lock and many others: read_holds_nest() is sufficient then. */
+static inline struct atomic_u64 *read_holds_empty(struct read_holds *holds,
+                                                  const struct rwlock *lock)
 {
     if (unlikely(!holds))
         return NULL;
-    return likely(load_relaxed(&holds->at[0]) == 0) ? &holds->at[0]
-                                                    : read_holds_search_empty(holds);
+    return likely(load_relaxed(&holds->at[0]) == 0)
+               ? &holds->at[0]
+               : read_holds_search_empty(holds, lock);
 }
 
-/* The calling thread has acquired the lock: fills an entry, if one is empty. */
+/* The calling thread has acquired the lock: fills an entry. */
 void read_holds_put(const struct rwlock *lock, enum read_hold how);
 
 /* Returns whether the calling thread holds the lock for reading. */
@@ -99,11 +108,11 @@ static inline bool read_holds_drop_first(struct read_holds *holds,
     return true;
 }
 
-/* Empties an entry of the lock in the calling thread's record, a nested one first.
- * Returns what it was, or -1 if there was none. */
+/* Takes a hold of the lock from the calling thread's record, a nested one first.
+ * Returns which it was, or -1 if there was none. */
 int read_holds_drop(const struct rwlock *lock);
 
-/* Does the same in the other threads' records, but spares nested ones. */
+/* Does the same in the other threads' records. */
 int read_holds_drop_of_others(const struct rwlock *lock);
 
 /* Does both. */

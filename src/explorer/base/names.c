@@ -41,6 +41,7 @@ static const struct field side_block_fields[] = {{0, sizeof(struct pool_slot), "
 static const struct field read_holds_fields[] = {FIELD(read_holds, at),
                                                  FIELD(read_holds, nested),
                                                  FIELD(read_holds, generation),
+                                                 FIELD(read_holds, below),
                                                  {0, 0, NULL}};
 static const struct field barrier_block_fields[] = {FIELD(barrier_block, round),
                                                     FIELD(barrier_block, words),

@@ -72,7 +72,7 @@ static inline bool bravo_read_fast(struct rwlock *lock)
 {
     if (load_relaxed(&lock->bias) != BRAVO_BIASED)
         return false;
-    struct atomic_u64 *entry = read_holds_empty(read_holds_mine());
+    struct atomic_u64 *entry = read_holds_empty(read_holds_mine(), lock);
     if (unlikely(!entry))
         return false;
     store_relaxed(entry, read_hold_of(lock, HOLD_BIASED));

@@ -42,7 +42,7 @@ static inline int rwlock_show_writer(struct rwlock *lock)
     return 0;
 }
 
-/* A read lock is in the thread's record, unless that is full. */
+/* Every read lock is in the thread's record. */
 static inline int rwlock_record_reader(struct rwlock *lock)
 {
     read_holds_put(lock, HOLD_COUNTED);
@@ -151,7 +151,7 @@ static inline int write_result_of_timed_holder(struct rwlock *lock)
                        __VA_ARGS__)                                                    \
     static FAST int name##_read_lock_entry(struct rwlock *lock)                        \
     {                                                                                  \
-        struct atomic_u64 *entry = read_holds_empty(read_holds_mine());                \
+        struct atomic_u64 *entry = read_holds_empty(read_holds_mine(), lock);          \
         if (unlikely(!entry) || unlikely(!prefix##_read_fast(lock __VA_ARGS__)))       \
             return name##_read_lock_slowly(lock);                                      \
         store_relaxed(entry, read_hold_of(lock, HOLD_COUNTED));                        \

@@ -49,6 +49,103 @@ static void recursive_reader(void)
     }
 }
 
+static void read_many_times(pthread_rwlock_t *on, int times)
+{
+    for (int i = 0; i < times; i++)
+        CHECK_OK(i % 9 == 7   ? pthread_rwlock_tryrdlock(on)
+                 : i % 9 == 8 ? rw_do(on, RW_TIMED_READ)
+                              : pthread_rwlock_rdlock(on));
+}
+
+static void unlock_many_times(pthread_rwlock_t *on, int times)
+{
+    for (int i = 0; i < times; i++)
+        CHECK_OK(pthread_rwlock_unlock(on));
+}
+
+/* Reads recursively and deep while a writer waits, and the reader has other locks. */
+static void deep_recursion_beside(pthread_rwlock_t *others, int count)
+{
+    enum { DEPTH = 40, MORE = 700 };
+    for (int i = 0; i < count; i++)
+        CHECK_OK(pthread_rwlock_rdlock(&others[i]));
+    read_many_times(&lock, DEPTH);
+    struct rw_attempt writer = waiting_writer(&lock);
+    pthread_t waits = rw_start_waiting(&writer);
+    read_many_times(&lock, MORE);
+    unlock_many_times(&lock, MORE + DEPTH - 1);
+    CHECK_EQUAL(check_get(&writer.done), 0);
+    unlock_many_times(&lock, 1);
+    check_join(waits);
+    CHECK_OK(writer.result);
+    for (int i = 0; i < count; i++)
+        CHECK_OK(pthread_rwlock_unlock(&others[i]));
+    rw_check_free(&lock);
+}
+
+static void deep_recursion(void)
+{
+    static pthread_rwlock_t others[300];
+    for (int count = 0; count <= 300; count += count < 12 ? 4 : 96)
+        deep_recursion_beside(others, count);
+    rw_check_free(&others[0]);
+    rw_check_free(&others[299]);
+}
+
+static void *recurse_and_leave(void *unused)
+{
+    (void)unused;
+    read_many_times(&lock, 40);
+    unlock_many_times(&lock, 40);
+    return NULL;
+}
+
+/* The release of a hold takes no other thread's, so that this one may still recurse. */
+static void recursion_beside_another_reader(void)
+{
+    rw_needs_sharing();
+    for (int used = 0; used < 2; used++) {
+        if (used)
+            use_once();
+        CHECK_OK(pthread_rwlock_rdlock(&lock));
+        check_join(check_start(recurse_and_leave, NULL));
+        struct rw_attempt writer = waiting_writer(&lock);
+        pthread_t waits = rw_start_waiting(&writer);
+        read_many_times(&lock, 20);
+        unlock_many_times(&lock, 20);
+        CHECK_EQUAL(check_get(&writer.done), 0);
+        unlock_many_times(&lock, 1);
+        check_join(waits);
+        rw_check_free(&lock);
+    }
+}
+
+static void *unlock_body(void *unused)
+{
+    (void)unused;
+    CHECK_OK(pthread_rwlock_unlock(&lock));
+    return NULL;
+}
+
+/* Another thread releases one of two holds: the lock stays read. */
+static void another_thread_releases_one_of_two(void)
+{
+    for (int used = 0; used < 2; used++) {
+        if (used)
+            use_once();
+        CHECK_OK(pthread_rwlock_rdlock(&lock));
+        struct rw_attempt writer = waiting_writer(&lock);
+        pthread_t waits = rw_start_waiting(&writer);
+        CHECK_OK(pthread_rwlock_rdlock(&lock));
+        check_join(check_start(unlock_body, NULL));
+        CHECK_RETURNS(rw_elsewhere(&lock, RW_TRY_WRITE), EBUSY);
+        CHECK_EQUAL(check_get(&writer.done), 0);
+        CHECK_OK(pthread_rwlock_unlock(&lock));
+        check_join(waits);
+        rw_check_free(&lock);
+    }
+}
+
 /* More locks than a thread's record has entries, released in another order. */
 static void many_locks_at_once(void)
 {
@@ -126,13 +223,6 @@ static void zeroed_and_made_again(void)
     free(zeroed);
 }
 
-static void *unlock_body(void *unused)
-{
-    (void)unused;
-    CHECK_OK(pthread_rwlock_unlock(&lock));
-    return NULL;
-}
-
 /* POSIX leaves it undefined, but with glibc's lock it works. */
 static void another_thread_releases_a_read_lock(void)
 {
@@ -162,8 +252,10 @@ static void another_thread_releases_a_write_lock(void)
     rw_check_free(&lock);
 }
 
-CHECK_MAIN(CASE(recursive_reader), CASE(many_locks_at_once),
+CHECK_MAIN(CASE(recursive_reader), CASE(deep_recursion),
+           CASE(recursion_beside_another_reader), CASE(many_locks_at_once),
            CASE(waiting_writer_gets_its_turn), CASE(kind_that_prefers_writers),
            CASE(kind_from_attributes), CASE(zeroed_and_made_again),
            CASE(another_thread_releases_a_read_lock),
+           CASE(another_thread_releases_one_of_two),
            CASE(another_thread_releases_a_write_lock))
