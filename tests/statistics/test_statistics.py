@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 import warnings
 
 import numpy
@@ -21,6 +23,20 @@ def no_warnings():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         yield
+
+
+def test_scipy_is_loaded_at_its_first_use():
+    """A refused command must not spend half a second on loading scipy.stats."""
+    code = (
+        "import importlib, pkgutil, sys, hasp.statistics as package\n"
+        "for module in pkgutil.iter_modules(package.__path__, 'hasp.statistics.'):\n"
+        "    importlib.import_module(module.name)\n"
+        "print(*sorted({'scipy', 'scipy.special', 'scipy.stats'} & set(sys.modules)))"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    ).stdout
+    assert loaded.split() == ["scipy"]
 
 
 def test_the_ratio_is_that_of_the_medians():

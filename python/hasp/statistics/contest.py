@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy
-from scipy.stats import ttest_ind_from_stats
+import scipy
 
 BEST, SAME, WORSE, CANNOT_TELL = "best", "same", "worse", "cannot tell"
 SIGNIFICANT_BELOW = 0.05
@@ -42,7 +42,7 @@ def welch(one: Sequence[float], other: Sequence[float]) -> float:
         return 1.0
     if first.std() == second.std() == 0.0:
         return 1.0 if first[0] == second[0] else 0.0
-    test = ttest_ind_from_stats(
+    test = scipy.stats.ttest_ind_from_stats(
         *(first.mean(), first.std(ddof=1), len(first)),
         *(second.mean(), second.std(ddof=1), len(second)),
         equal_var=False,

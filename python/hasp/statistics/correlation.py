@@ -9,7 +9,7 @@ throughput and energy efficiency.
 from __future__ import annotations
 
 import numpy
-from scipy.stats import pearsonr
+import scipy
 
 from hasp.statistics.grid import Array, Grid
 
@@ -23,7 +23,7 @@ def correlations(one: Grid, other: Grid) -> dict[str, float]:
         pairs = _common(one, other, program)
         spread = len(pairs) >= 3 and bool((pairs.std(axis=0) > 0).all())
         result[program] = (
-            float(pearsonr(pairs[:, 0], pairs[:, 1]).statistic)
+            float(scipy.stats.pearsonr(pairs[:, 0], pairs[:, 1]).statistic)
             if spread
             else float("nan")
         )

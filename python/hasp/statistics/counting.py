@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import norm, ttest_ind
 
 from hasp.statistics.contest import welch
 
@@ -70,8 +70,8 @@ def change(ratio: float, variance: float) -> Change:
     logarithm = math.log(ratio)
     if deviation == 0.0:
         return Change(ratio, ratio, ratio, 1.0 if ratio == 1.0 else 0.0)
-    reach = float(norm.isf((1 - CONFIDENCE) / 2)) * deviation
-    p = float(2 * norm.sf(abs(logarithm) / deviation))
+    reach = -float(scipy.special.ndtri((1 - CONFIDENCE) / 2)) * deviation
+    p = float(2 * scipy.special.ndtr(-abs(logarithm) / deviation))
     return Change(ratio, math.exp(logarithm - reach), math.exp(logarithm + reach), p)
 
 
@@ -143,7 +143,7 @@ def of_runs(before: Sequence[float], after: Sequence[float]) -> Change | None:
     difference = float(second.mean() - first.mean())
     if first.std() == second.std() == 0.0:
         return change(math.exp(difference), 0.0)
-    test = ttest_ind(second, first, equal_var=False)
+    test = scipy.stats.ttest_ind(second, first, equal_var=False)
     low, high = test.confidence_interval(CONFIDENCE)
     return Change(
         math.exp(difference),

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy
-from scipy.stats import bootstrap, ttest_rel
+import scipy
 
 from hasp.statistics.ratio import CONFIDENCE, RESAMPLES
 
@@ -47,7 +47,7 @@ def cost_of_interposing(
     if float(difference.std()) < TINY:
         p = 1.0 if abs(centre - 1.0) < TINY else 0.0
         return Cost(centre, centre, centre, p, len(difference))
-    interval = bootstrap(
+    interval = scipy.stats.bootstrap(
         (difference,),
         numpy.mean,
         confidence_level=CONFIDENCE,
@@ -59,6 +59,6 @@ def cost_of_interposing(
         centre,
         float(numpy.exp(interval.low)),
         float(numpy.exp(interval.high)),
-        float(ttest_rel(after, before).pvalue),
+        float(scipy.stats.ttest_rel(after, before).pvalue),
         len(difference),
     )

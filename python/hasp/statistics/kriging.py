@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy
-from scipy.special import ndtr
+import scipy
 
 from hasp.statistics.ratio import Array
 
@@ -50,7 +50,9 @@ class Posterior:
         own = numpy.diag(self.covariance)
         spread = own + own[which] - 2 * self.covariance[:, which]
         reach = self.mean - self.mean[which] - margin
-        found: Array = ndtr(reach / numpy.sqrt(numpy.maximum(spread, 1e-12)))
+        found: Array = scipy.special.ndtr(
+            reach / numpy.sqrt(numpy.maximum(spread, 1e-12))
+        )
         return found
 
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 
 import numpy
-from scipy.stats import t as student
+import scipy
 
 from hasp.statistics.grid import Array
 from hasp.statistics.ratio import CONFIDENCE
@@ -35,7 +35,7 @@ def half_widths(means: Array, deviations: Array, runs: Array) -> Array:
     """
     counts = numpy.asarray(runs, dtype=float)
     with numpy.errstate(divide="ignore", invalid="ignore"):
-        quantiles = student.ppf((1 + CONFIDENCE) / 2, counts - 1)
+        quantiles = scipy.special.stdtrit(counts - 1, (1 + CONFIDENCE) / 2)
         errors = numpy.asarray(deviations, dtype=float) / numpy.sqrt(counts)
         widths: Array = numpy.where(
             counts < 2, numpy.nan, quantiles * errors / numpy.abs(means)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy
 import numpy.typing
-from scipy.stats import bootstrap
+import scipy
 
 CONFIDENCE = 0.95
 RESAMPLES = 4000
@@ -83,7 +83,7 @@ def ratio_of_medians(
     value = median_ratio(sample, reference)
     if len(top) < 2:
         return Ratio(value, None, None, len(top))
-    result = bootstrap(
+    result = scipy.stats.bootstrap(
         (top, bottom),
         _ratio,
         paired=True,

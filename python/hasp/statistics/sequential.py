@@ -30,7 +30,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy
-from scipy.stats import t as student
+import scipy
 
 from hasp.statistics.ratio import CONFIDENCE, Array
 
@@ -81,7 +81,7 @@ def gaps(runs: Array, to: int, racing: Array, family: int) -> Gaps:
     variance = (PRIOR_FREEDOM * pooled + squares) / (PRIOR_FREEDOM + freedom)
     look = numpy.maximum(number - FEWEST_SHARED + 1, 1.0)
     level = (1 - CONFIDENCE) / max(1, family) / (look * (look + 1))
-    quantile = student.isf(level, PRIOR_FREEDOM + freedom)
+    quantile = -scipy.special.stdtrit(PRIOR_FREEDOM + freedom, level)
     reach = quantile * numpy.sqrt(variance / numpy.maximum(number, 1.0))
     enough = number >= FEWEST_SHARED
     low = numpy.where(enough, mean - reach, -numpy.inf)

@@ -29,8 +29,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy
-from scipy.special import digamma, polygamma
-from scipy.stats import t as student
+import scipy
 
 from hasp.statistics.ratio import CONFIDENCE, Array, Ratio, median_ratio
 
@@ -87,7 +86,7 @@ class Contrast:
 
     def _reach(self, rounds: int) -> float:
         freedom = self.freedom * (rounds - 1) / (self.rounds - 1)
-        needed = self._quantile(freedom) + float(student.ppf(POWER, freedom))
+        needed = self._quantile(freedom) + float(scipy.special.stdtrit(freedom, POWER))
         return needed * self.error * math.sqrt(self.rounds / rounds)
 
     def _quantile(self, freedom: float) -> float:
@@ -151,7 +150,7 @@ def estimate(runs: Array) -> tuple[Array, Array, Array]:
 
 def quantile(freedom: Array | float, family: int) -> Array:
     """Standard errors from the estimate to either end of the interval."""
-    return numpy.asarray(student.isf((1 - CONFIDENCE) / 2 / family, freedom))
+    return numpy.asarray(-scipy.special.stdtrit(freedom, (1 - CONFIDENCE) / 2 / family))
 
 
 def _pooled(runs: Array) -> tuple[Array, Array, Array]:
@@ -186,12 +185,18 @@ def moderated(variances: Array, freedom: int) -> tuple[Array, Array]:
     freedom follow from the excess scatter of the logarithms of the variances, compared
     to samples with equal variance.
     """
-    logarithms = numpy.log(variances) - digamma(freedom / 2) + math.log(freedom / 2)
+    logarithms = (
+        numpy.log(variances)
+        - scipy.special.digamma(freedom / 2)
+        + math.log(freedom / 2)
+    )
     excess = logarithms.var(axis=-1, ddof=1, keepdims=True)
-    excess = numpy.maximum(excess - polygamma(1, freedom / 2), SMALLEST_EXCESS)
+    excess = numpy.maximum(
+        excess - scipy.special.polygamma(1, freedom / 2), SMALLEST_EXCESS
+    )
     prior = 2 * _inverse_trigamma(excess)
     level = logarithms.mean(axis=-1, keepdims=True)
-    level = level + digamma(prior / 2) - numpy.log(prior / 2)
+    level = level + scipy.special.digamma(prior / 2) - numpy.log(prior / 2)
     prior = PRIOR_WEIGHT * prior
     total = prior + freedom
     return (prior * numpy.exp(level) + freedom * variances) / total, total
@@ -201,8 +206,8 @@ def _inverse_trigamma(values: Array) -> Array:
     """Invert the trigamma function by Newton's method (Smyth 2004, appendix)."""
     x = 0.5 + 1 / values
     for _ in range(NEWTON_STEPS):
-        trigamma = polygamma(1, x)
-        x = x + trigamma * (1 - trigamma / values) / polygamma(2, x)
+        trigamma = scipy.special.polygamma(1, x)
+        x = x + trigamma * (1 - trigamma / values) / scipy.special.polygamma(2, x)
     found: Array = x
     return found
 
