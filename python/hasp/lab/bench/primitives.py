@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import subprocess
 import time
@@ -13,12 +12,15 @@ from dataclasses import dataclass
 
 from hasp.base import output
 from hasp.base.errors import HaspError, Interrupted
+from hasp.launch import interpose
 from hasp.locks import native
-from hasp.locks.kinds import BARRIER, MUTEX, SPINLOCK, Kind
+from hasp.locks.given import algorithms
+from hasp.locks.kinds import BARRIER, SPINLOCK, Kind
 from hasp.locks.native import REFERENCE
 from hasp.locks.selection import select
 from hasp.statistics.ratio import median_ratio, ratio_of_medians
 
+PROGRAM = "hasp-bench-primitives"
 # The case and its number of threads. On two CPUs, 8 threads are more than there are.
 CASES = {
     SPINLOCK.name: (("spin_pair", 2), ("spin", 2), ("spin", 8)),
@@ -58,29 +60,42 @@ def measure_primitives(options: Options) -> int:
 def _rounds(options: Options, names: Sequence[str]) -> list[dict[str, object]]:
     seconds = QUICK_SECONDS if options.quick else RUN_SECONDS
     rounds = options.runs or (QUICK_ROUNDS if options.quick else ROUNDS)
+    environments = _environments(options.kind, names)
     runs: list[dict[str, object]] = []
     try:
         for number in range(rounds):
             for case, threads in CASES[options.kind.name]:
                 for name in random.sample(names, len(names)):
-                    record = _run(options.kind, name, case, threads, seconds)
+                    record = _run(
+                        options.kind, name, case, threads, seconds, environments[name]
+                    )
                     runs.append({**record, "algorithm": name, "round": number})
     except (Interrupted, KeyboardInterrupt):
         output.note("interrupted; these are the results so far")
     return runs
 
 
-def _run(
-    kind: Kind, name: str, case: str, threads: int, seconds: float
-) -> dict[str, object]:
-    environment = {
-        key: value for key, value in os.environ.items() if not key.startswith("HASP_")
+def _environments(kind: Kind, names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return the environment of `hasp run` under each algorithm."""
+    base = interpose.original_environment()
+    command = [str(native.program(PROGRAM))]
+    return {
+        name: interpose.environment(
+            algorithms([native.lock(name, kind)]), base, command
+        )
+        for name in names
     }
-    if name != REFERENCE:
-        environment["LD_PRELOAD"] = str(native.library())
-        environment[MUTEX.setting] = REFERENCE
-        environment[kind.setting] = name
-    program = native.program("hasp-bench-primitives")
+
+
+def _run(
+    kind: Kind,
+    name: str,
+    case: str,
+    threads: int,
+    seconds: float,
+    environment: dict[str, str],
+) -> dict[str, object]:
+    program = native.program(PROGRAM)
     completed = subprocess.run(
         [program, case, str(threads), str(seconds)],
         env=environment,
