@@ -334,11 +334,13 @@ struct trace_site_stats {
      * included in `contended` and `wait`. */
     uint64_t unseen_waits, unseen_wait_ticks;
     /* Since version 2. */
-    uint64_t trying_ticks; /* between failing trylocks in quick succession */
+    uint64_t trying_ticks; /* from a failing trylock to the next try, if that followed
+                              at once or the thread slept meanwhile */
     uint64_t woken_by_signal, woken_by_broadcast; /* TRACE_WAIT */
     uint64_t empty_signals;                       /* signals, broadcasts without any */
     uint64_t futile_wakes; /* the woken thread waited again at once */
-    uint64_t reserved[1];
+    uint64_t taking_ticks; /* spent by the lock in timed acquisitions that found it
+                              free, not scaled */
     struct trace_histogram wait, hold, handover;
 };
 

@@ -28,6 +28,13 @@ static inline uint64_t ticks(void)
     return __builtin_ia32_rdtsc();
 }
 
+/* The same, read when all earlier instructions have completed. */
+static inline uint64_t ticks_after_all(void)
+{
+    uint32_t processor;
+    return __builtin_ia32_rdtscp(&processor);
+}
+
 /* Performance counters that the kernel lets programs read. */
 enum { COUNTERS_READABLE = 1 };
 

@@ -129,7 +129,8 @@ void record_acquire_end(struct record_acquisition *a, enum record_result result)
     if (hold->timed) {
         if (unlikely(me->counter) && result == RECORD_GOT)
             perf_counters_section_begins(me, hold);
-        hold->got = ticks();
+        /* The time of a fast acquisition shows where its cache line was. */
+        hold->got = hold->sampled ? ticks_after_all() : ticks();
     }
     /* The lock had waiters, but was free for any thread. */
     if (a->perhaps && hold->got - hold->asked < RECORD_AT_ONCE)

@@ -7,21 +7,47 @@
 #include "profiler/threads/stack_cache.h"
 #include "profiler/threads/preemption.h"
 
+#include <time.h>
+
+static uint64_t thread_cpu_ns(void)
+{
+    struct timespec time;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0)
+        return 0;
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* Adds the time since the last failure, unless the thread worked meanwhile: then it did
+ * not wait for the lock. The CPU time is read only at intervals that are much longer
+ * than that takes. */
+static void add_trying(struct recording *me, struct trace_site_stats *use)
+{
+    const uint64_t now = ticks(), since = now - me->failed_at;
+    const bool again = me->failing == use && me->failing_run;
+    bool waited = since < preemption_long_ticks;
+    if (!waited) {
+        const uint64_t cpu = thread_cpu_ns();
+        waited = cpu - me->failed_cpu < ticks_to_ns(since) / 2;
+        me->failed_cpu = cpu;
+    }
+    if (again && waited)
+        use->trying_ticks += since;
+    me->failed_at = now;
+}
+
 /* Counts a trylock and the thread's run of failures on locks of this site. */
 static void count_try(struct recording *me, struct trace_site_stats *use, uint32_t more,
                       bool got)
 {
     use->trylocks += more;
+    if (!got || unlikely(me->failing == use && me->failing_run))
+        add_trying(me, use);
     if (got || me->failing != use) {
         me->failing = use;
         me->failing_run = 0;
     }
     if (got)
         return;
-    const uint64_t now = ticks();
-    if (me->failing_run && now - me->failed_at < preemption_long_ticks)
-        use->trying_ticks += now - me->failed_at;
-    me->failed_at = now;
     use->trylock_failures += more;
     me->failing_run += more;
     if (me->failing_run > use->longest_failing_run)

@@ -59,8 +59,10 @@ uint64_t hold_duration(const struct record_release *release)
 static void sum_unseen(struct recording *me, const struct record_hold *hold)
 {
     const uint64_t waited = hold->got - hold->asked;
-    if (waited < RECORD_AT_ONCE)
+    if (waited < RECORD_AT_ONCE) {
+        hold->use->taking_ticks += waited;
         return;
+    }
     record_here.careful = RECORD_CAREFUL;
     const uint64_t others = waited * (hold->weight - 1);
     const uint64_t since = sum_since_sampled(me, hold);

@@ -184,6 +184,7 @@ static void add_use(struct trace_site_stats *to, const struct trace_site_stats *
     to->woken_by_broadcast += from->woken_by_broadcast;
     to->empty_signals += from->empty_signals;
     to->futile_wakes += from->futile_wakes;
+    to->taking_ticks += from->taking_ticks;
     add_histogram(&to->wait, &from->wait);
     add_histogram(&to->hold, &from->hold);
     add_histogram(&to->handover, &from->handover);

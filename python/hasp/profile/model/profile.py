@@ -57,7 +57,9 @@ class SiteStats:
     # thread was faster. They are not included in `contended` and `wait`.
     unseen_waits: int = 0
     unseen_wait_ns: int = 0
-    trying_ns: int = 0  # in runs of failing trylocks, from the first to the last try
+    trying_ns: int = 0  # from failing trylocks to the next try, without work meanwhile
+    taking_ns: int = 0  # by the lock, in `taken_timed` acquisitions that found it free
+    taken_timed: int = 0
     # Waits on condition variables. A signal without a waiter wakes nobody. A wake-up is
     # futile if its thread waits on the same condition variable again and meanwhile has
     # neither released the mutex nor signalled: it found nothing to do. None in traces
@@ -72,6 +74,11 @@ class SiteStats:
         """The share of sampled waits that were on a CPU; None without samples."""
         samples = self.samples_spinning + self.samples_parked
         return self.samples_spinning / samples if samples else None
+
+    @property
+    def each_taking_ns(self) -> float | None:
+        """The mean time to take a free lock, with the clock's; None if not measured."""
+        return self.taking_ns / self.taken_timed if self.taken_timed else None
 
     @property
     def cache_misses(self) -> float | None:

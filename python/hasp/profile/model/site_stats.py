@@ -77,6 +77,8 @@ class StatsReader:
             unseen_waits=_sum(records, "unseen_waits"),
             unseen_wait_ns=self.clock.ns(_sum(records, "unseen_wait_ticks")),
             trying_ns=self.clock.ns(_sum(records, "trying_ticks")),
+            taking_ns=self.clock.ns(_sum(records, "taking_ticks")),
+            taken_timed=max(_sum(records, "timed") - contended, 0),
             **self._wakes(records, operation),
         )
 

@@ -154,6 +154,7 @@ def _stats(use: SiteStats) -> dict[str, Any]:
         "cache_misses": use.cache_misses,
         "unseen_waits": use.unseen_waits,
         "unseen_wait_ns": use.unseen_wait_ns,
+        "taking_ns": use.each_taking_ns,
     }
 
 

@@ -226,7 +226,7 @@ SITE_STATS = _struct(
     (_64, "signals broadcasts owner_changes node_changes"),
     (_64, "samples_spinning samples_parked nested"),
     (_64, "cache_misses counted_sections unseen_waits unseen_wait_ticks trying_ticks"),
-    (_64, "woken_by_signal woken_by_broadcast empty_signals futile_wakes reserved[1]"),
+    (_64, "woken_by_signal woken_by_broadcast empty_signals futile_wakes taking_ticks"),
     (HISTOGRAM, "wait hold handover"),
 )
 LOCK_ORDER = _struct(
