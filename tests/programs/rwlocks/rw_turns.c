@@ -70,7 +70,7 @@ static void deep_recursion_beside(pthread_rwlock_t *others, int count)
     for (int i = 0; i < count; i++)
         CHECK_OK(pthread_rwlock_rdlock(&others[i]));
     read_many_times(&lock, DEPTH);
-    struct rw_attempt writer = waiting_writer(&lock);
+    struct rw_attempt writer = {.lock = &lock, .call = RW_WRITE};
     pthread_t waits = rw_start_waiting(&writer);
     read_many_times(&lock, MORE);
     unlock_many_times(&lock, MORE + DEPTH - 1);
@@ -109,7 +109,7 @@ static void recursion_beside_another_reader(void)
             use_once();
         CHECK_OK(pthread_rwlock_rdlock(&lock));
         check_join(check_start(recurse_and_leave, NULL));
-        struct rw_attempt writer = waiting_writer(&lock);
+        struct rw_attempt writer = {.lock = &lock, .call = RW_WRITE};
         pthread_t waits = rw_start_waiting(&writer);
         read_many_times(&lock, 20);
         unlock_many_times(&lock, 20);
@@ -133,15 +133,12 @@ static void another_thread_releases_one_of_two(void)
     for (int used = 0; used < 2; used++) {
         if (used)
             use_once();
-        CHECK_OK(pthread_rwlock_rdlock(&lock));
-        struct rw_attempt writer = waiting_writer(&lock);
-        pthread_t waits = rw_start_waiting(&writer);
+        struct rw_attempt writer;
+        pthread_t waits = read_before(&writer, &lock);
         CHECK_OK(pthread_rwlock_rdlock(&lock));
         check_join(check_start(unlock_body, NULL));
         CHECK_RETURNS(rw_elsewhere(&lock, RW_TRY_WRITE), EBUSY);
-        CHECK_EQUAL(check_get(&writer.done), 0);
-        CHECK_OK(pthread_rwlock_unlock(&lock));
-        check_join(waits);
+        release_to(&writer, waits);
         rw_check_free(&lock);
     }
 }
