@@ -24,6 +24,7 @@ from mutants import (
     file_of,
     includes_of,
     list_of_one,
+    name_of,
     path_of,
 )
 
@@ -31,6 +32,8 @@ from mutants import (
 LIST_USERS = {
     "mutex": {"locks.def", "list/descriptor.h"},
     "rwlock": {"rwlocks/rwlocks.def", "rwlocks/list/descriptor.h"},
+    "spinlock": {"spinlocks/spinlocks.def"},
+    "barrier": {"barriers/barriers.def"},
 }
 # The time after which a compiler or checker counts as stuck; a client's own limit is
 # far below.
@@ -41,7 +44,7 @@ FIRST_CLIENTS = (
     *("pair", "timed", "another", "last", "queue", "leavers", "node-queue"),
     *("long-queue", "long-node-queue", "condition", "fork", "trylock"),
     *("writers", "write-read", "together", "recursive", "own", "gives-up"),
-    *("trylocks", "admitted", "fork-reader"),
+    *("trylocks", "admitted", "fork-reader", "phases", "three", "destroy"),
 )
 
 FINDINGS = 1  # exit status of hasp-explore
@@ -183,7 +186,7 @@ class Checker:
         done = self._run(
             [
                 *(str(program), "--quiet", "--kind", entry_of(lock).kind),
-                *("--lock", lock, "--client", client),
+                *("--lock", name_of(lock), "--client", client),
                 *("--states", str(states), "--time-limit", str(STUCK_SECONDS / 2)),
             ]
         )

@@ -25,7 +25,20 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "src"
 LOCKS = SOURCES / "locks"
 RWLOCKS = SOURCES / "rwlocks"
-LISTS = {"mutex": LOCKS / "locks.def", "rwlock": RWLOCKS / "rwlocks.def"}
+SPINLOCKS = SOURCES / "spinlocks"
+BARRIERS = SOURCES / "barriers"
+LISTS = {
+    "mutex": LOCKS / "locks.def",
+    "rwlock": RWLOCKS / "rwlocks.def",
+    "spinlock": SPINLOCKS / "spinlocks.def",
+    "barrier": BARRIERS / "barriers.def",
+}
+# A rwlock made of a mutex has this prefix, and this header instead of an entry.
+OVER_MUTEX = "mutex:"
+OVER_MUTEX_HEADER = "rwlocks/algorithms/rw_mutex.h"
+
+# The folders whose sources keep the folder in their name (file_of()).
+OTHER_FOLDERS = ("rwlocks/", "spinlocks/", "barriers/")
 
 OPERATION = re.compile(
     r"\b(?P<name>(?:load|store|exchange|compare_exchange|test_and_set|fetch_\w+?)"
@@ -56,7 +69,7 @@ def file_of(path: Path) -> str:
 
 def path_of(file: str) -> Path:
     """Return the path of a source from its name."""
-    return (SOURCES if file.startswith("rwlocks/") else LOCKS) / file
+    return (SOURCES if file.startswith(OTHER_FOLDERS) else LOCKS) / file
 
 
 @dataclass(frozen=True)
@@ -192,18 +205,19 @@ def find_mutants(file: str, text: str) -> list[Mutant]:
     return mutants
 
 
-INCLUDES = re.compile(r'^#include "((?:rw)?locks/\S+)"', re.MULTILINE)
+INCLUDES = re.compile(r'^#include "((?:(?:rw|spin)?locks|barriers)/\S+)"', re.MULTILINE)
 # A header, or an entry: up to a parenthesis at the end of a line, before the next one.
 LIST_LINE = re.compile(
-    r'^#include "((?:rw)?locks/\S+)"'
-    r'|^(?:RW)?LOCK\(\w+, "([^"]+)"(?:[^"]|"[^"]*")*?\)\n(?=\n|#|/|(?:RW)?LOCK|\Z)',
+    r'^#include "(\S+/\S+)"'
+    r'|^(?:(?:RW|SPIN)?LOCK|BARRIER)\(\w+, "([^"]+)"(?:[^"]|"[^"]*")*?\)\n'
+    r"(?=\n|#|/|(?:RW|SPIN)?LOCK|BARRIER|\Z)",
     re.MULTILINE,
 )
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A lock of one of the lists."""
+    """An algorithm of one of the lists."""
 
     kind: str
     name: str
@@ -211,8 +225,14 @@ class Entry:
     text: str
 
     @property
+    def label(self) -> str:
+        """Its name among all kinds: some spin locks have the name of a mutex."""
+        qualified = self.kind in ("spinlock", "barrier")
+        return f"{self.kind}:{self.name}" if qualified else self.name
+
+    @property
     def parks(self) -> bool:
-        return re.search(r"\bPARKS\b", self.text) is not None
+        return self.kind == "barrier" or re.search(r"\bPARKS\b", self.text) is not None
 
 
 def entries() -> list[Entry]:
@@ -227,17 +247,27 @@ def entries() -> list[Entry]:
     return found
 
 
-def entry_of(lock: str) -> Entry:
-    """Return the entry of a lock, or that of the lock which it wraps."""
-    plain = lock.rpartition("+")[2]
-    return next(entry for entry in entries() if entry.name == plain)
+def entry_of(label: str) -> Entry:
+    """Return the entry with this label, or that of the lock which it wraps."""
+    if label.startswith(OVER_MUTEX):
+        return Entry("rwlock", label, OVER_MUTEX_HEADER, "")
+    plain = label.rpartition("+")[2]
+    return next(entry for entry in entries() if entry.label == plain)
+
+
+def name_of(label: str) -> str:
+    """Return the name by which hasp-explore finds a lock among those of its kind."""
+    wrapper, plus, _ = label.rpartition("+")
+    return wrapper + plus + entry_of(label).name
 
 
 def list_of_one(entry: Entry) -> str:
-    """Return the text of its list with all headers, but only this lock."""
+    """Return the text of its list with all headers, but only this lock. A rwlock made
+    of a mutex has no entry; its list keeps the first one."""
     text = LISTS[entry.kind].read_text(encoding="utf-8")
+    kept = entry.text or next(it.text for it in entries() if it.kind == entry.kind)
     includes = re.findall(r'^#include "\S+"\n', text, re.MULTILINE)
-    return "".join(includes) + entry.text
+    return "".join(includes) + kept
 
 
 def includes_of(file: str, seen: set[str] | None = None) -> set[str]:

@@ -28,9 +28,9 @@ from typing import Any
 
 from mutant_checker import BuildError, Checker
 from mutants import (
-    LOCKS,
+    LISTS,
+    OVER_MUTEX,
     ROOT,
-    RWLOCKS,
     Mutant,
     digest,
     entries,
@@ -61,6 +61,9 @@ SHARED = {
     "rwlocks/read_holds.c": ["bravo+rw-ttas"],
     "rwlocks/fork_repair.h": ["rw-ttas", "rw-futex"],
     "rwlocks/list/rwlock_operations.h": ["rw-ttas", "bravo+rw-ttas"],
+    "rwlocks/algorithms/inner_mutex.h": ["mutex:ttas", "c-rw-wp"],
+    "rwlocks/algorithms/rw_mutex.h": ["mutex:ttas", "mutex:mcs-park"],
+    "barriers/block.c": ["barrier:central"],
 }
 # Files that are not compiled for the checked platform, which has its own pool.
 NATIVE_ONLY = {"memory/pool.c", "memory/pool.h"}
@@ -91,24 +94,25 @@ class Task:
 def locks_of(file: str) -> tuple[str, ...]:
     """Return the locks under which the mutants of a file are run."""
     listed = entries()
-    names = {entry.name for entry in listed}
+    labels = {entry.label for entry in listed}
     if file in SHARED:
-        return tuple(n for n in SHARED[file] if n.rpartition("+")[2] in names)
+        plain = {n: n.rpartition("+")[2].removeprefix(OVER_MUTEX) for n in SHARED[file]}
+        return tuple(name for name in plain if plain[name] in labels)
     header = file.removesuffix(".c") + ".h" if file.endswith(".c") else file
-    own = [entry.name for entry in listed if entry.header == header]
-    users = [entry.name for entry in listed if header in includes_of(entry.header)]
+    own = [entry.label for entry in listed if entry.header == header]
+    users = [entry.label for entry in listed if header in includes_of(entry.header)]
     return tuple(own or users[:REPRESENTATIVES])
 
 
 def may_park(lock: str) -> bool:
     """Return true if its waiters may sleep, as those of all wrapped locks do."""
-    return "+" in lock or entry_of(lock).parks
+    return "+" in lock or lock.startswith(OVER_MUTEX) or entry_of(lock).parks
 
 
 def all_tasks(chosen: list[str]) -> list[Task]:
     """The mutants of the chosen files or locks; without a choice, all of them."""
     tasks = []
-    sources = [path for root in (LOCKS, RWLOCKS) for path in root.rglob("*.[ch]")]
+    sources = [path for at in LISTS.values() for path in at.parent.rglob("*.[ch]")]
     for path in sorted(sources):
         file = file_of(path)
         if file in NATIVE_ONLY:

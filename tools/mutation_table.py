@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from mutants import LOCKS, ROOT, RWLOCKS, entries, includes_of
+from mutants import LISTS, ROOT, entries, includes_of
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     from pip._vendor import tomli as tomllib
 
-REASONS = (LOCKS / "mutants.toml", RWLOCKS / "mutants.toml")
+REASONS = tuple(path.parent / "mutants.toml" for path in LISTS.values())
 TABLE = ROOT / "docs/mutation.md"
 SUMMARY = ROOT / "docs/data/mutation.json"
 
@@ -36,15 +36,16 @@ wake-up. It runs the changed lock, a *mutant*, under the clients of the explorer
     make mutants                              # all mutants, then this page
     tools/mutate_locks.py mcs                 # the mutants of one lock
     tools/mutate_locks.py --list mcs          # only list them
+    tools/mutate_locks.py barrier:central     # a barrier; likewise spinlock:ticket
 
-A mutant is *caught* when a client reports an error. For each survivor,
-`src/locks/mutants.toml` (`src/rwlocks/mutants.toml` for reader-writer locks) gives the
-reason: another engine catches it, the explorer does
-not model the case, or the memory model does not need the order, which is kept on
-purpose. A rule can exclude a whole class of mutants that the explorer does not model;
-these are *not run*. An unnecessary order that was *relaxed* in the source has no mutant
-any more. The mutants of a file that several locks share are counted once, and run under
-one lock of each kind.
+A mutant is *caught* when a client reports an error. For each survivor, the file
+`mutants.toml` beside the list of its kind (in `src/locks`, `src/rwlocks` or
+`src/barriers`) gives the reason: another engine catches it, the explorer does not model
+the case, or the memory model does not need the order, which is kept on purpose. A rule
+can exclude a whole class of mutants that the explorer does not model; these are *not
+run*. An unnecessary order that was *relaxed* in the source has no mutant any more. The
+mutants of a file that several locks share are counted once, and run under one lock of
+each kind.
 
 `make test` runs a few mutants. `make test-all` fails if a mutant is open, and reruns
 all mutants that were caught.
@@ -69,7 +70,7 @@ class Reasons:
 
 
 def read_reasons() -> Reasons:
-    files = [tomllib.loads(path.read_text("utf-8")) for path in REASONS]
+    files = [tomllib.loads(p.read_text("utf-8")) for p in REASONS if p.exists()]
     return Reasons(
         survivors={
             key: " ".join(item["reason"].split())
@@ -138,7 +139,7 @@ def table(found: dict[str, Score]) -> Iterator[str]:
     listed = entries()
     total = Score()
     for file, score in found.items():
-        locks = ", ".join(entry.name for entry in listed if entry.header == file)
+        locks = ", ".join(entry.label for entry in listed if entry.header == file)
         yield f"| `{file}` | {locks or 'shared'} | {score.cells()} |"
         for name, number in vars(score).items():
             setattr(total, name, getattr(total, name) + number)
@@ -218,6 +219,7 @@ def summary(rows: dict[str, Row], current: dict[str, str], reasons: Reasons) -> 
         parts = [score for file, score in found.items() if file in files]
         record = {
             "schema": "hasp.mutation/1",
+            "kind": entry.kind,
             "lock": entry.name,
             "mutants": sum(part.mutants for part in parts),
             "caught": sum(part.caught for part in parts),

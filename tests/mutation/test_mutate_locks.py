@@ -11,9 +11,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
-import mutants  # noqa: E402
 from mutant_checker import Checker  # noqa: E402
-from mutants import find_mutants  # noqa: E402
+from mutants import find_mutants, path_of  # noqa: E402
 
 HEADER = """\
 /* store_release(&lock->word, 0) in a comment is not a mutant */
@@ -44,6 +43,10 @@ SAMPLE = {
     "clh": ("algorithms/clh.h", "exchange_acq_rel("),
     "mutexee": ("algorithms/barging.h", "unpark("),
     "futex": ("algorithms/futex.c", "heavy_barrier("),
+    "mutex:ttas": ("algorithms/tas.h", "store_release("),
+    "c-rw-rp": ("rwlocks/algorithms/cohort_rw.h", "load_acquire(&block->words[CRW_ACT"),
+    "spinlock:ticket": ("spinlocks/algorithms/ticket.h", "store_release("),
+    "barrier:tournament": ("barriers/cells.h", "unpark(cell, 1"),
 }
 
 
@@ -78,7 +81,7 @@ def checker(build_dir: Path) -> Checker:
 @pytest.mark.parametrize("lock", SAMPLE)
 def test_sampled_mutant_is_caught(checker: Checker, lock: str) -> None:
     file, operation = SAMPLE[lock]
-    text = (mutants.LOCKS / file).read_text(encoding="utf-8")
+    text = path_of(file).read_text(encoding="utf-8")
     mutant = next(
         it
         for it in find_mutants(file, text)

@@ -15,7 +15,9 @@
  *
  * S1. A position is claimed for phase k + 1 only after it was left in phase k, which is
  *     complete then. So every phase has all positions claimed once, and one thread at
- *     position 0. The claim (acquire) pairs with the leaving store (release).
+ *     position 0. The claim (acquire) pairs with the leaving store (release): the
+ *     counters of combining_tree.h are reset before it. The numbers in the cells of the
+ *     other two only grow, and need no such order.
  * S2. A thread accesses its own and other positions' blocks only before it leaves its
  *     position. So once all positions are left, the blocks can be given back: destroy
  *     waits for that. It waits for threads that have been released and run, not for

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Clients of barriers: nobody leaves a phase before all have arrived, one thread of
- * each phase is the serial one, and a barrier may be gone once one thread has left. */
+ * each phase is the serial one, and a barrier may be gone once one thread has left.
+ * After a fork, those that had arrived count as arrived in the child. */
 #include "explorer/base/variables.h"
 #include "explorer/clients/clients.h"
 #include "explorer/execution/services.h"
 #include "explorer/memory/lifetime.h"
 
+#include "barriers/algorithms/positions.h"
 #include "barriers/list/descriptor.h"
 
 enum { PHASES = 3, PLACES = 3 };
@@ -119,6 +121,40 @@ static void first_destroys(unsigned thread)
     barrier_list[algorithm].operations.destroy(&next_barrier);
 }
 
+/* Returns whether a thread has arrived at a barrier for `count`: it is counted, or has
+ * claimed a position. */
+static bool has_arrived(uint32_t count)
+{
+    if (load_relaxed(&client_barrier.arrivals))
+        return true;
+    struct barrier_block *root = barrier_block_at(client_barrier.block);
+    bool numbered = barrier_list[algorithm].about.waiter_bytes != 0;
+    for (uint32_t i = 0; numbered && i < count; i++)
+        if (load_relaxed(&position_block(root, count, i)->words[POSITION_CLAIM]))
+            return true;
+    return false;
+}
+
+/* One of three has arrived when another one forks, and it does not exist in the child.
+ * There the thread that forked and a new one complete the phase. */
+static void fork_while_waited(unsigned thread)
+{
+    if (thread == 0) {
+        prepare(thread, 3);
+        spin_until(has_arrived(3));
+        fork_here();
+    } else if (thread == 1) {
+        prepare(thread, 3);
+        wait(&client_barrier);
+        return;
+    }
+    written[0][thread] = 1;
+    if (wait(&client_barrier))
+        fetch_add_relaxed(&served, 1);
+    bool both = written[0][0] && written[0][2];
+    expect(both, "a thread leaves before another has arrived");
+}
+
 static void finish_nothing(void)
 {
 }
@@ -156,6 +192,13 @@ const struct client barrier_clients[] = {
      .body = phases_of_two,
      .finish = finish_three,
      .spurious_wakeups = 1},
+    {.name = "fork",
+     .summary = "a thread forks while another waits, which vanishes; one starts",
+     .threads = 3,
+     .body = fork_while_waited,
+     .finish = finish_one,
+     .child = 2,
+     .every_step = true},
 };
 const unsigned barrier_client_count =
     sizeof barrier_clients / sizeof barrier_clients[0];
