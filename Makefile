@@ -34,6 +34,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 test test-all docs cases: export HASP_NATIVE_DIR := $(CURDIR)/$(BUILD)
 
 SOURCES := meson.build meson.options pyproject.toml README.md LICENSE \
+  tools/c_tokens.py tools/internal_names.py tools/make_public_headers.py \
   $(shell find src include python -type f ! -path '*/__pycache__/*' 2>/dev/null)
 
 # Both kinds of tests, also when the first has failures; pytest has the last word. Tests of

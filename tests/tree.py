@@ -21,7 +21,7 @@ def copy_tree(tree: Path) -> Path:
     tree.mkdir()
     for name in ("meson.build", "meson.options", "LICENSE"):
         shutil.copy(ROOT / name, tree)
-    for name in ("src", "include"):
+    for name in ("src", "include", "tools"):
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, tree / name)
     return tree / "src/locks/locks.def"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Check the includes in src/, and that conditionals stay inside src/platform.
+"""Check the includes in src/ and include/, and that conditionals stay in src/platform.
 
 The table below matches ARCHITECTURE.md: includes go downward only, between parts
 and between the folders of a part, and are written from src/
@@ -31,6 +31,13 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "structures": {"locks", "platform"},
     "profiler": {"platform"},
     "condition": {"locks", "platform"},
+    "library": {
+        *("condition", "rwlocks", "spinlocks", "barriers", "locks", "platform"),
+    },
+    "include": {
+        *("structures", "library", "rwlocks", "spinlocks", "barriers", "locks"),
+        "platform",
+    },
     "preload": {
         *("condition", "rwlocks", "spinlocks", "barriers", "locks"),
         *("elision", "delegation", "profiler", "platform"),
@@ -80,8 +87,14 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif|else)\b\s*(.*)")
 
 
+def part_of(root: Path, path: Path) -> str:
+    """Return the part of a file; include/, the public headers, is one of its own."""
+    above, part = path.relative_to(root).parts[:2]
+    return part if above == "src" else above
+
+
 def check_include(root: Path, path: Path, line: int, target: str) -> Iterator[Finding]:
-    part = path.relative_to(root / "src").parts[0]
+    part = part_of(root, path)
     target_part = target.split("/")[0]
     if target in BY_INCLUDE_PATH or (root / "include" / target).is_file():
         return
@@ -102,6 +115,8 @@ def check_include(root: Path, path: Path, line: int, target: str) -> Iterator[Fi
 
 def check_folders(root: Path, path: Path, line: int, target: str) -> Iterator[Finding]:
     """Return a finding if a folder includes one above it in its part's order."""
+    if not path.is_relative_to(root / "src"):
+        return
     part, *below = path.relative_to(root / "src").parts
     order = FOLDERS.get(part, ())
     target_part, *target_below = target.split("/")
@@ -142,7 +157,7 @@ def conditionals(path: Path, lines: list[str]) -> Iterator[Finding]:
 
 
 def check_file(root: Path, path: Path) -> Iterator[Finding]:
-    part = path.relative_to(root / "src").parts[0]
+    part = part_of(root, path)
     if part not in MAY_INCLUDE:
         yield Finding(
             path, 1, f"src/{part} is not in the table of tools/check_layers.py"
@@ -162,7 +177,7 @@ def main() -> int:
     root = parse_root(__doc__)
     found = [
         finding
-        for path in files(root, ["src"], C_SUFFIXES)
+        for path in files(root, ["src", "include"], (*C_SUFFIXES, ".hpp"))
         for finding in check_file(root, path)
     ]
     return report(root, [*found, *include_cycles(root)])

@@ -52,6 +52,7 @@ SHARED = {
     "waiting/policies.h": ["mcs-park", "mutexee", "clh-park", "reciprocating"],
     "memory/fork_repair.h": ["mcs", "mutexee", "ticket"],
     "memory/side_memory.c": ["c-bo-mcs", "partitioned", "hmcs"],
+    "list/lock_entries.h": ["ttas", "futex", "mcs-park"],
     "list/lock_operations.h": ["ttas", "futex", "mcs-park"],
     "algorithms/gcr.h": ["gcr+ttas", "gcr+mcs"],
     "algorithms/gcr.c": ["gcr+hapax"],

@@ -36,7 +36,8 @@
  * heavy_barrier() -> bool on the rare side makes every light_barrier() of the process
  * act as a full fence at some point during the call. It returns false where the
  * platform cannot do that (forbidden by a sandbox, old kernel); the caller then needs a
- * protocol that works without it.
+ * protocol that works without it. BIASED_RELEASE: 1 if locks may rely on it, 0 if they
+ * should not even try.
  *
  * WAITING. Lock code never waits in a bare loop. relax() declares that the values read
  * since the last relax() do not let the caller proceed. A platform may suspend the

@@ -13,8 +13,8 @@
     (in_place) <= 12 ? GCR_IN_STATE : GCR_IN_DIRECTORY
 #define LOCK(name, title, alias, prefix, argument, word, adoption, kind, how,          \
              properties, space, ...)                                                   \
-    DEFINE_OPERATIONS(name, prefix, word, adoption, argument)                          \
-    DEFINE_RESTRICTED_OPERATIONS(name, prefix, word, space, argument)
+    DEFINE_OPERATIONS(mutex_##name, prefix, word, adoption, argument)                  \
+    DEFINE_RESTRICTED_OPERATIONS(mutex_##name, prefix, word, space, argument)
 #include "locks/locks.def"
 #undef LOCK
 #undef SPACE
@@ -39,7 +39,7 @@ const struct lock_descriptor lock_list[] = {
              properties, space, ...)                                                   \
     {LISTED(title, alias, kind, how, properties, __VA_ARGS__),                         \
      .hands_word = (word) == HANDED_WORD, space,                                       \
-     .operations = OPERATIONS(id, adoption)},
+     .operations = OPERATIONS(mutex_##id, adoption)},
 #include "locks/locks.def"
 #undef LOCK
 };
@@ -60,7 +60,7 @@ static const struct {
     struct lock_operations operations;
 } restricted_list[] = {
 #define LOCK(id, title, alias, prefix, argument, word, adoption, ...)                  \
-    {WRAPPER title, RESTRICTED_OPERATIONS(id, adoption)},
+    {WRAPPER title, RESTRICTED_OPERATIONS(mutex_##id, adoption)},
 #include "locks/locks.def"
 #undef LOCK
 };

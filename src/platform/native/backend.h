@@ -1,26 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The native platform, which users run: C11-style atomics, futexes, sysfs. */
+/* The native platform, which users run under the interposer. */
 #ifndef HASP_PLATFORM_NATIVE_BACKEND_H
 #define HASP_PLATFORM_NATIVE_BACKEND_H
 
-#if defined(__x86_64__)
-#include "platform/native/x86_64.h"
-#elif defined(__aarch64__)
-#include "platform/native/aarch64.h"
-#else
-#error "Hasp supports x86-64 and aarch64; port src/platform/native/x86_64.h"
-#endif
+#include "platform/native/operations.h"
 
-#include "platform/native/atomics.h"
-#include "platform/native/barrier.h"
-#include "platform/native/clock.h"
-#include "platform/native/die.h"
-#include "platform/native/fork.h"
-#include "platform/native/futex.h"
-#include "platform/native/memory.h"
-#include "platform/native/release_window.h"
-#include "platform/native/spinning.h"
-#include "platform/native/thread.h"
-#include "platform/native/topology.h"
+enum { BIASED_RELEASE = 1 };
 
 #endif

@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Make the headers and the sources of the library from include/hasp/ and src/.
+
+A public header, include/hasp/NAME.h, includes internal headers from src/. Users get two
+files: hasp/NAME.h, and hasp/internal/NAME.h, which holds all those internal headers in
+one. Library sources (*.c) are written the same way, each with its headers in one file.
+In all of them the internal names carry the prefix `hasp_` (internal_names.py). So the
+code of the library is that of src/, and no short name reaches a user's program.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from c_tokens import tokens
+from internal_names import Names, rename
+
+ROOT = Path(__file__).resolve().parent.parent
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|(<[^>]+>)).*\n', re.M)
+CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|endif)\b", re.M)
+ENTRY = re.compile(r"^((?:RW|SPIN)?LOCK|BARRIER)\((\w+),", re.M)
+HIDDEN = 'visibility("hidden")'
+
+OPENING = """#if defined(__cplusplus)
+extern "C" {
+#define HASP_STATIC_ASSERT static_assert
+#else
+#define HASP_STATIC_ASSERT _Static_assert
+#endif
+"""
+CLOSING = """#undef HASP_STATIC_ASSERT
+#if defined(__cplusplus)
+}
+#endif
+"""
+
+
+class Failure(Exception):
+    """A source from which no public header can be made."""
+
+
+@dataclass
+class Tree:
+    """Where includes are looked up, and what has been read."""
+
+    root: Path
+    texts: dict[Path, str] = field(default_factory=dict)
+
+    def find(self, name: str, by: Path) -> Path:
+        for folder in ("include", "src", "src/platform/library"):
+            path = self.root / folder / name
+            if path.is_file():
+                return path
+        raise Failure(f'{by.relative_to(self.root)}: cannot find "{name}"')
+
+    def read(self, path: Path) -> str:
+        if path not in self.texts:
+            self.texts[path] = path.read_text(encoding="utf-8")
+        return self.texts[path]
+
+    def reach(self, path: Path) -> set[Path]:
+        """Return all files that a file includes, itself included."""
+        reached, left = set(), [path]
+        while left:
+            current = left.pop()
+            if current not in reached:
+                reached.add(current)
+                for found in INCLUDE.finditer(self.read(current)):
+                    if found[1]:
+                        left.append(self.find(found[1], current))
+        return reached
+
+
+@dataclass
+class Amalgam:
+    """One file and its internal headers, each in the place of its first include."""
+
+    tree: Tree
+    names: Names
+    lines: bool  # refer debuggers to the original lines
+    system: list[str] = field(default_factory=list)
+    done: set[Path] = field(default_factory=set)
+
+    def add(self, path: Path) -> str:
+        """Return the text of a file with its headers in place of the includes."""
+        text = self.tree.read(path)
+        if path.suffix == ".def":
+            text = keep_entry_names(text)
+        pieces, at = [self.place(path, text, 0)], 0
+        for found in INCLUDE.finditer(text):
+            pieces.append(self.piece(text[at : found.start()]))
+            pieces.append(self.included(found, path))
+            at = found.end()
+            pieces.append(self.place(path, text, at))
+        return "".join(pieces) + self.piece(text[at:])
+
+    def entries(self, path: Path) -> str:
+        """Return the entries of a list; their headers are in hasp/internal/."""
+        text = INCLUDE.sub("", keep_entry_names(self.tree.read(path)))
+        return self.piece(text[text.index("*/") + 2 :])
+
+    def piece(self, text: str) -> str:
+        text = rename(text, self.names).replace(HIDDEN, 'visibility("default")')
+        return text.replace("_Static_assert", "HASP_STATIC_ASSERT")
+
+    def place(self, path: Path, text: str, at: int) -> str:
+        if not self.lines:
+            return ""
+        name = path.relative_to(self.tree.root)
+        return f'#line {text.count(chr(10), 0, at) + 1} "{name}"\n'
+
+    def included(self, found: re.Match[str], by: Path) -> str:
+        if found[2]:
+            if within_conditional(found.string, found.start()):
+                return found[0]
+            if found[2] not in self.system:
+                self.system.append(found[2])
+            return ""
+        path = self.tree.find(found[1], by)
+        if path.suffix != ".def":
+            if path in self.done:
+                return ""
+            if not within_conditional(found.string, found.start()):
+                self.done.add(path)
+        name = path.relative_to(self.tree.root)
+        return f"\n/* {name} */\n{self.add(path)}"
+
+    def whole(self, body: str) -> str:
+        system = "".join(f"#include {name}\n" for name in sorted(self.system))
+        return f"{system}\n{OPENING}{body}{CLOSING}"
+
+
+def within_conditional(text: str, at: int) -> bool:
+    """Return whether a conditional other than the include guard is open there."""
+    depth = 0
+    for found in CONDITIONAL.finditer(text, 0, at):
+        depth += -1 if found[1] == "endif" else 1
+    return depth > 1
+
+
+def keep_entry_names(text: str) -> str:
+    """Mark the first argument of the lists' entries, from which public names come."""
+    return ENTRY.sub(r"\1(hasp__\2,", text)
+
+
+def without_marks(text: str) -> str:
+    return text.replace("hasp__", "")
+
+
+def public_header(tree: Tree, names: Names, path: Path) -> tuple[str, str]:
+    """Return the texts of hasp/NAME.h and of hasp/internal/NAME.h."""
+    text = tree.read(path)
+    amalgam = Amalgam(tree, names, lines=False)
+    amalgam.done.add(path)
+    bodies, others = [], []
+    for found in INCLUDE.finditer(text):
+        if found[1] and found[1].startswith("hasp/"):
+            others.append(f"#include <{found[1]}>\n")
+            amalgam.done |= tree.reach(tree.find(found[1], path))
+        elif found[1] and not found[1].endswith(".def"):
+            bodies.append(amalgam.included(found, path))
+    guard = f"HASP_INTERNAL_{path.stem.upper()}_H"
+    internal = (
+        "/* SPDX-License-Identifier: MIT */\n"
+        "/* Made by tools/make_public_headers.py from Hasp's internal headers. Not an"
+        f" interface:\n * include <hasp/{path.name}>. */\n"
+        f"#ifndef {guard}\n#define {guard}\n#pragma GCC system_header\n"
+        f"{''.join(others)}{amalgam.whole(''.join(bodies))}\n#endif\n"
+    )
+    first, quiet = True, False
+    pieces, at = [], 0
+    for found in INCLUDE.finditer(text):
+        pieces.append(amalgam.piece(text[at : found.start()]))
+        if not quiet:  # in front of the first include
+            pieces.append("#pragma GCC system_header\n\n")
+            quiet = True
+        at = found.end()
+        if found[2] or found[1].startswith("hasp/"):
+            pieces.append(found[0] if found[2] else f"#include <{found[1]}>\n")
+        elif found[1].endswith(".def"):
+            pieces.append(amalgam.entries(tree.find(found[1], path)))
+        elif first:
+            pieces.append(f"#include <hasp/internal/{path.name}>\n")
+            first = False
+    pieces.append(amalgam.piece(text[at:]))
+    return without_marks("".join(pieces)), without_marks(internal)
+
+
+def library_source(tree: Tree, names: Names, path: Path) -> str:
+    """Return a source of the library with all its headers in it."""
+    amalgam = Amalgam(tree, names, lines=True)
+    body = amalgam.add(path)
+    return without_marks(amalgam.whole(body))
+
+
+def collect(tree: Tree, paths: list[Path]) -> Names:
+    """Return the names that the internal headers of these files declare."""
+    names = declared_in(tree, set().union(*map(tree.reach, paths)))
+    for path in paths:
+        check_clashes(tree, declared_in(tree, tree.reach(path)), path)
+    return names
+
+
+def declared_in(tree: Tree, paths: set[Path]) -> Names:
+    names = Names()
+    public = tree.root / "include"
+    for path in sorted(paths):
+        if path.suffix in (".h", ".def") and not path.is_relative_to(public):
+            names.add(tree.read(path))
+        elif path.suffix == ".c":
+            names.add_calls(tree.read(path))
+    return names
+
+
+def check_clashes(tree: Tree, names: Names, path: Path) -> None:
+    """Raise a Failure if a public name is the same as a renamed internal one."""
+    renamed = {names.renamed(name): name for name in names.declared}
+    for kind, word in tokens(tree.read(path)):
+        if kind == "name" and renamed.get(word, word) != word:
+            raise Failure(
+                f"{path.relative_to(tree.root)}: {word} is also what the internal"
+                f" name {renamed[word]} becomes; choose another name for one of them"
+            )
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def make(tree: Tree, names: Names, kind: str, path: Path) -> tuple[str, str] | None:
+    """Return the name and the text of what is made of a file, if it is of that kind."""
+    if path.suffix == ".c":
+        if kind != "sources":
+            return None
+        return source_name(tree, path), library_source(tree, names, path)
+    header, internal = public_header(tree, names, path)
+    texts = {"public": header, "internal": internal}
+    return (path.name, texts[kind]) if kind in texts else None
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--root", type=Path, default=ROOT)
+    parser.add_argument("--kind", choices=("public", "internal", "sources"))
+    parser.add_argument("--output", type=Path, required=True, help="folder to write to")
+    parser.add_argument("--depfile", type=Path, help="where to list what was read")
+    parser.add_argument("files", nargs="+", type=Path, help="public headers, sources")
+    return parser.parse_args()
+
+
+def main() -> int:
+    arguments = parse()
+    tree = Tree(arguments.root.resolve())
+    paths = [path.resolve() for path in arguments.files]
+    made = []
+    try:
+        names = collect(tree, paths)
+        for path in paths:
+            result = make(tree, names, arguments.kind, path)
+            if result:
+                made.append(arguments.output / result[0])
+                write(made[-1], result[1])
+    except Failure as failure:
+        print(f"make_public_headers: {failure}", file=sys.stderr)
+        return 1
+    if arguments.depfile:
+        write(arguments.depfile, f"{made[0]}: {' '.join(map(str, tree.texts))}\n")
+    return 0
+
+
+def source_name(tree: Tree, path: Path) -> str:
+    """Return `locks-memory-pool.c` for src/locks/memory/pool.c."""
+    return "-".join(path.relative_to(tree.root / "src").parts)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
