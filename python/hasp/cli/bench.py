@@ -13,7 +13,7 @@ from hasp.base.output import add_json_option
 from hasp.locks.selection import ALL, add_locks_option
 
 NAME = "bench"
-PRIMITIVES = ("spinlocks", "barriers")
+OTHER_KINDS = ("rwlocks", "spinlocks", "barriers")
 ADVICE_DATA = "docs/data/advice.jsonl"
 HELP = "measure the algorithms, the cost of profiling, or the worth of the advice"
 
@@ -24,7 +24,8 @@ examples:
   hasp bench locks --json results.jsonl          every lock: a quarter of an hour
   hasp bench locks --from results.jsonl --plot locks.png
   hasp bench locks --check-targets               status 1 if Hasp's locks are too slow
-  hasp bench barriers                            barriers beside glibc's
+  hasp bench rwlocks --locks bravo+rw-futex      beside glibc's; also spinlocks
+  hasp bench barriers --plot barriers.png
   hasp bench profile --check-targets             what `hasp profile` costs a program
   hasp bench advice --check-targets              what `hasp advise` loses, from data
 
@@ -43,14 +44,16 @@ def _positive(text: str) -> int:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `hasp bench`."""
-    parser.usage = "hasp bench locks|spinlocks|barriers|profile|advice [options]"
+    parser.usage = (
+        "hasp bench locks|rwlocks|spinlocks|barriers|profile|advice [options]"
+    )
     parser.epilog = EXAMPLES
     parser.add_argument(
         "what",
-        choices=("locks", *PRIMITIVES, "profile", "advice"),
-        metavar="locks|spinlocks|barriers|profile|advice",
-        help="what to judge: mutexes, spin locks, barriers, the cost of profiling, or "
-        "the advice",
+        choices=("locks", *OTHER_KINDS, "profile", "advice"),
+        metavar="locks|rwlocks|spinlocks|barriers|profile|advice",
+        help="what to judge: mutexes, reader-writer locks, spin locks, barriers, the "
+        "cost of profiling, or the advice",
     )
     add_locks_option(parser)
     parser.add_argument(
@@ -100,28 +103,8 @@ def run(arguments: argparse.Namespace) -> int:
     for option in ("set", "markdown"):
         if getattr(arguments, option):
             raise HaspError(f"--{option} is for `hasp bench advice`", "leave it out")
-    if arguments.what in PRIMITIVES:
-        return _primitives(arguments)
-    return _run_locks(arguments) if arguments.what == "locks" else _profile(arguments)
-
-
-def _primitives(arguments: argparse.Namespace) -> int:
-    from hasp.lab.bench.primitives import Options, measure_primitives
-    from hasp.locks.kinds import kind_of
-
-    for option in ("cases", "check_targets", "plot", "source"):
-        if getattr(arguments, option):
-            name = "from" if option == "source" else option.replace("_", "-")
-            raise HaspError(f"--{name} is for `hasp bench locks`", "leave it out")
-    return measure_primitives(
-        Options(
-            kind_of(arguments.what),
-            arguments.locks,
-            arguments.quick,
-            arguments.runs,
-            arguments.json,
-        )
-    )
+    measured = ("locks", *OTHER_KINDS)
+    return _run_locks(arguments) if arguments.what in measured else _profile(arguments)
 
 
 def _advice(arguments: argparse.Namespace) -> int:
@@ -167,10 +150,20 @@ def _profile(arguments: argparse.Namespace) -> int:
 
 def _run_locks(arguments: argparse.Namespace) -> int:
     from hasp.lab.bench.locks import Options, measure_locks, show_again
+    from hasp.locks.kinds import MUTEX, kind_of
+    from hasp.locks.native import WrongKind
     from hasp.locks.selection import select
 
+    kind = MUTEX if arguments.what == "locks" else kind_of(arguments.what)
+    try:
+        locks = select(arguments.locks, kind)
+    except WrongKind as problem:
+        what = "locks" if problem.kind is MUTEX else problem.kind.plural
+        raise HaspError(
+            problem.message, f"`hasp bench {what} --locks {problem.name}` measures it"
+        ) from None
     options = Options(
-        locks=select(arguments.locks),
+        locks=locks,
         cases=arguments.cases,
         quick=arguments.quick,
         runs=arguments.runs,
@@ -178,6 +171,7 @@ def _run_locks(arguments: argparse.Namespace) -> int:
         json=arguments.json,
         plot=arguments.plot,
         command=shlex.join(["hasp", *sys.argv[1:]]),
+        kind=kind,
     )
     if arguments.source:
         return show_again(options, Path(arguments.source))

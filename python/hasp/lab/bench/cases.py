@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cases that `hasp-bench-locks` can measure."""
+"""The cases that the native programs of `hasp bench` can measure."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from hasp.base.errors import HaspError
 from hasp.base.process import capture
 from hasp.base.suggestion import did_you_mean
 from hasp.locks import native
+from hasp.locks.kinds import MUTEX, Kind
 
-PROGRAM = "hasp-bench-locks"
+MUTEX_PROGRAM = "hasp-bench-locks"
+PROGRAM_OF_OTHERS = "hasp-bench-primitives"
 GLIBC = native.REFERENCE
 FLOOR = "floor"  # an inlined test-and-set byte: the lower bound for mutual exclusion
 BATON = "baton"  # the subject of the reference case, which uses no lock
@@ -43,6 +45,7 @@ class Case:
     summary: str
     think_ns: int | None = None  # work outside the section; None: the case has none
     pinned: bool = False  # for cases with a think time: threads stay on one CPU
+    kind: str = MUTEX.name  # of the locks that it measures
 
     @property
     def load(self) -> str:
@@ -69,12 +72,17 @@ class Case:
         )
 
 
-def known_cases() -> list[Case]:
-    """Return every case, in the order of reports.
+def program_for(kind: Kind) -> str:
+    """Return the name of the native program that measures a kind of locks."""
+    return MUTEX_PROGRAM if kind is MUTEX else PROGRAM_OF_OTHERS
+
+
+def known_cases(kind: Kind = MUTEX) -> list[Case]:
+    """Return every case of a kind, in the order of reports.
 
     Raises HaspError if the native program does not run.
     """
-    path = native.program(PROGRAM)
+    path = native.program(program_for(kind))
     listing = capture([str(path), "--list"], os.environ, timeout=10)
     if listing is None or listing.status != 0:
         raise HaspError(
@@ -84,6 +92,8 @@ def known_cases() -> list[Case]:
     found = []
     for line in listing.stdout.splitlines():
         record = json.loads(line)
+        if record.get("kind", MUTEX.name) != kind.name:
+            continue
         found += [
             Case(
                 name=record["case"],
@@ -96,6 +106,7 @@ def known_cases() -> list[Case]:
                 summary=record["summary"],
                 think_ns=think_ns,
                 pinned=pinned,
+                kind=kind.name,
             )
             for threads, pinned, think_ns in loads_of(record)
         ]
@@ -111,13 +122,15 @@ def loads_of(record: dict[str, Any]) -> Iterator[tuple[int, bool, int | None]]:
             yield threads, pinned, think_ns
 
 
-def select_cases(text: str | None, *, quick: bool = False) -> list[Case]:
+def select_cases(
+    text: str | None, *, quick: bool = False, kind: Kind = MUTEX
+) -> list[Case]:
     """Return the cases of a comma-separated list of names; None selects all.
 
     The baton ring is added to the cases whose reference it is. With `quick`, None
     selects few think times. Raises HaspError for an unknown name.
     """
-    cases = known_cases()
+    cases = known_cases(kind)
     if text is None:
         return [case for case in cases if case.is_brief or not quick]
     words = {word.strip() for word in text.split(",") if word.strip()}

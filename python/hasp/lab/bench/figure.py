@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The figure of `hasp bench locks`: ratios of all locks to glibc, a panel per case.
+"""The figure of `hasp bench locks` and of the other kinds: ratios to glibc, a panel per
+case.
 
 Locks are grouped by family and sorted by the first panel's ratio, so that a row shows
 one lock in all panels. A tick marks the target of a lock.
@@ -20,13 +21,29 @@ from hasp.lab.bench.judge import limit_of
 from hasp.lab.bench.rows import Row
 from hasp.lab.bench.runner import FAILED, HANG
 from hasp.lab.bench.targets import BATON_RATIO, RATIO
+from hasp.locks.kinds import MUTEX, kind_of
 from hasp.locks.native import LockInfo
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # The most informative cases. If none was measured, the first cases are drawn.
-PANELS = ("uncontended", "contended", "oversubscribed", "trylock_hammer")
+PANELS = (
+    # case, threads (None: any number)
+    ("uncontended", 2),
+    ("contended", None),
+    ("oversubscribed", None),
+    ("trylock_hammer", None),
+    ("read_pair", 2),
+    ("write_pair", 2),
+    ("reads_100", 2),
+    ("reads_99", 8),
+    ("reads_90", 8),
+    ("reads_50", 8),
+    ("spin_pair", 2),
+    ("spin", None),
+    ("barrier", None),
+)
 PANELS_MOST = 6
 TARGET_COLOUR = "#0072b2"
 # Ratios beyond these are drawn as arrows at the edge to keep the rest readable.
@@ -67,7 +84,7 @@ def draw(
         _legend(figure, columns=5 if len(cases) > 2 else 3)
         title = textwrap.shorten(words, int(size[0] * 15), placeholder=" ...")
         figure.suptitle(
-            f"Locks beside glibc's mutex: ratios with 95 % intervals\n{title}",
+            f"{heading_of(cases)}: ratios with 95 % intervals\n{title}",
             fontsize=10,
             x=0.01,
             ha="left",
@@ -76,14 +93,21 @@ def draw(
             figure.savefig(file, dpi=130, metadata=metadata(path))
 
 
+def heading_of(cases: Sequence[Case]) -> str:
+    """Return the subject of the figure: `Locks beside glibc's mutex`."""
+    kind = kind_of(cases[0].kind) if cases else MUTEX
+    nouns = "Locks" if kind is MUTEX else kind.nouns.capitalize()
+    return f"{nouns} beside glibc's{' mutex' if kind is MUTEX else ''}"
+
+
 def panels_of(rows: Sequence[Row]) -> list[Case]:
     """Return the cases to draw, in the order of PANELS."""
     cases = list(dict.fromkeys(row.case for row in rows if row.ratio is not None))
     chosen = [
         case
-        for name in PANELS
+        for name, threads in PANELS
         for case in cases
-        if case.name == name and not (name == "uncontended" and case.threads == 1)
+        if case.name == name and threads in (None, case.threads)
     ]
     return (chosen or cases)[:PANELS_MOST]
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Carries out `hasp bench locks`: plans, measures with progress, reports."""
+"""Carries out `hasp bench locks`, and the same for other kinds: plans, measures with
+progress, reports."""
 
 from __future__ import annotations
 
@@ -25,6 +26,7 @@ from hasp.lab.bench.report import print_rows, print_summary, print_verdicts
 from hasp.lab.bench.rows import Row, make_rows
 from hasp.lab.bench.runner import COLLAPSE, OK, Runner
 from hasp.lab.bench.schedule import Samples, expected_seconds, run_rounds
+from hasp.locks.kinds import MUTEX, Kind
 from hasp.locks.native import LockInfo
 
 # Rounds and seconds without --runs. A 95 % interval of medians needs at least six
@@ -56,6 +58,7 @@ class Options:
     json: str | None
     plot: str | None
     command: str
+    kind: Kind = MUTEX
 
 
 @dataclass(frozen=True)
@@ -81,9 +84,9 @@ class Circumstances:
 def measure_locks(options: Options) -> int:
     """Run the benchmark, print its report, and return the exit status."""
     check_outputs(options)
-    cases = select_cases(options.cases, quick=options.quick)
+    cases = select_cases(options.cases, quick=options.quick, kind=options.kind)
     locks = [lock.name for lock in options.locks if lock.name != GLIBC]
-    runner = Runner(locks, QUICK_MUTEXES if options.quick else MUTEXES)
+    runner = Runner(locks, QUICK_MUTEXES if options.quick else MUTEXES, options.kind)
     rounds = options.runs or (QUICK_ROUNDS if options.quick else ROUNDS)
     limit = None if options.runs else limit_seconds(options.quick, len(locks))
     say_how_long(cases, locks, rounds, limit)
@@ -96,7 +99,7 @@ def measure_locks(options: Options) -> int:
     rows = make_rows(samples, cases, locks, in_order)
     how = Circumstances(
         others_cpu_share=neighbours.share(),
-        biased=release_is_biased(runner, locks),
+        biased=options.kind is not MUTEX or release_is_biased(runner, locks),
         command=options.command,
         host=host.facts().as_json(),
     )
@@ -114,14 +117,16 @@ def show_again(options: Options, source: Path) -> int:
     kept = [
         row
         for row in results.rows
-        if row.lock in chosen or row.lock in (GLIBC, FLOOR, BATON)
+        if row.case.kind == options.kind.name
+        and (row.lock in chosen or row.lock in (GLIBC, FLOOR, BATON))
     ]
     if options.cases is not None:
-        names = {case.name for case in select_cases(options.cases)}
+        names = {case.name for case in select_cases(options.cases, kind=options.kind)}
         kept = [row for row in kept if row.case.name in names]
     if not kept:
         raise HaspError(
-            f"{source} contains no such rows", "leave out --locks or --cases"
+            f"{source} contains no such rows of {options.kind.nouns}",
+            "leave out --locks or --cases",
         )
     how = Circumstances(
         others_cpu_share=results.others_cpu_share,

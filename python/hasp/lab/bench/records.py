@@ -10,6 +10,7 @@ from typing import Any
 from hasp.lab.bench import json_rows
 from hasp.lab.bench.cases import Case
 from hasp.lab.bench.rows import SCHEMA, Row
+from hasp.locks.kinds import MUTEX
 from hasp.statistics import Ratio
 
 
@@ -52,6 +53,7 @@ def row_of(record: dict[str, Any]) -> Row:
         summary=record.get("summary", ""),
         think_ns=record.get("think_ns"),
         pinned=record.get("pinned", False),
+        kind=record.get("kind", MUTEX.name),
     )
     return Row(
         case=case,

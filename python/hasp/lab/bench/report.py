@@ -37,6 +37,18 @@ SUMMARY_COLUMNS = (
     ("bytes", "bytes_per_mutex", None),
     ("create", "create_destroy", None),
     ("startup", "startup", None),
+    ("alone", "read_pair", 1),
+    ("read pair", "read_pair", 2),
+    ("alone", "write_pair", 1),
+    ("write pair", "write_pair", 2),
+    ("100 %", "reads_100", None),
+    ("99 %", "reads_99", None),
+    ("90 %", "reads_90", None),
+    ("50 %", "reads_50", None),
+    ("alone", "spin_pair", 1),
+    ("pair", "spin_pair", 2),
+    ("contended", "spin", None),
+    ("phase", "barrier", None),
 )
 
 

@@ -64,6 +64,7 @@ class Row:
         """Return the row as a JSON object."""
         fields: dict[str, Any] = {
             "schema": SCHEMA,
+            "kind": self.case.kind,
             "case": self.case.name,
             "lock": self.lock,
             "threads": self.case.threads,

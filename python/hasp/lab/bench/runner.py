@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hasp.lab.bench.cases import BATON, FLOOR, GLIBC, PROGRAM, Case
+from hasp.lab.bench.cases import BATON, FLOOR, GLIBC, Case, program_for
 from hasp.launch import interpose
 from hasp.locks import native
-from hasp.locks.given import NATIVE, given_lock
+from hasp.locks.given import NATIVE, algorithms
+from hasp.locks.kinds import MUTEX, Kind
 
 GRACE_SECONDS = 0.5  # for threads to finish after the measured time
 # Added to the measuring time and grace: the program's watchdog takes up to 8 s.
@@ -40,11 +41,14 @@ class Sample:
 
 
 class Runner:
-    """Measures each lock in the environment that `hasp run` would give it."""
+    """Measures each lock in the environment that `hasp run` would give it. `mutexes`:
+    how many the cases about memory create."""
 
-    def __init__(self, locks: Sequence[str], mutexes: int) -> None:
-        self.program = str(native.program(PROGRAM))
-        self.mutexes = mutexes
+    def __init__(self, locks: Sequence[str], mutexes: int, kind: Kind = MUTEX) -> None:
+        self.program = str(native.program(program_for(kind)))
+        self.options = [f"--grace={GRACE_SECONDS}", f"--mutexes={mutexes}"]
+        if kind is not MUTEX:
+            self.options = []
         base = interpose.original_environment()
         native_environment = interpose.environment(NATIVE, base, [self.program])
         self.environments: dict[str, Mapping[str, str]] = dict.fromkeys(
@@ -52,14 +56,14 @@ class Runner:
         )
         for lock in locks:
             self.environments[lock] = interpose.environment(
-                given_lock(lock), base, [self.program]
+                algorithms([native.lock(lock, kind)]), base, [self.program]
             )
 
     def measure(self, case: Case, subject: str) -> Sample:
         """Run a case once; a misbehaving lock never raises an exception."""
         command = [self.program, case.name]
         command += [f"--threads={case.threads}", f"--seconds={case.seconds}"]
-        command += [f"--grace={GRACE_SECONDS}", f"--mutexes={self.mutexes}"]
+        command += self.options
         if case.think_ns is not None:
             command += [f"--think={case.think_ns}"]
             command += ["--pinned"] if case.pinned else []

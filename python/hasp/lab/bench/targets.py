@@ -2,7 +2,7 @@
 """The limits that Hasp's locks should reach, as data.
 
 Each target limits one figure of one case for some of the locks; the first one that
-applies to a lock counts. Ratios are to glibc's mutex in the same interleaved run.
+applies to a lock counts. Ratios are to glibc's in the same interleaved run.
 """
 
 from __future__ import annotations
@@ -138,6 +138,13 @@ TARGETS = (
     Target("create_destroy", None, RATIO, _default, MOST, 1.0),
     Target("create_destroy", None, RATIO, _every, MOST, 1.5),
     Target("startup", None, EXTRA, _every, MOST, 1.0),
+    # Reader-writer locks, spin locks and barriers.
+    Target("read_pair", 2, RATIO, _default, MOST, 0.7),
+    Target("write_pair", 2, RATIO, _default, MOST, 1.0),
+    Target("reads_100", 2, RATIO, _default, LEAST, 1.5),
+    Target("spin", 8, RATIO, _default, LEAST, 5.0),
+    Target("barrier", 2, RATIO, _default, MOST, 0.5),
+    Target("barrier", 8, RATIO, _default, MOST, 1.0),
 )
 
 BEST_TARGETS = (

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hasp.lab.bench.cases import GLIBC, PROGRAM, Case
+from hasp.lab.bench.cases import GLIBC, MUTEX_PROGRAM, Case
 from hasp.lab.bench.overhead import memcached
 from hasp.lab.bench.overhead.cases import CPU_CASE, MODES, SERVER_SECONDS, Overhead
 from hasp.lab.bench.runner import (
@@ -43,7 +43,7 @@ class Runner:
     def __init__(
         self, overheads: Sequence[Overhead], folder: Path, samples: Samples
     ) -> None:
-        self.program = str(native.program(PROGRAM))
+        self.program = str(native.program(MUTEX_PROGRAM))
         self.arguments = {o.case: o.arguments for o in overheads}
         self.trace = folder / "hasp.trace"
         self.samples = samples
