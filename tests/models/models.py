@@ -35,6 +35,7 @@ class Run:
     name: str
     definitions: tuple[str, ...]
     error: str = ""
+    long: bool = False
 
     def __str__(self) -> str:
         return f"{self.model.stem}: {self.name}"
@@ -76,7 +77,8 @@ def runs(model: Path, key: str = "Run") -> list[Run]:
     result = []
     for line in lines(model, key):
         name, *definitions = line.split(" -D")
-        result.append(Run(model, name, tuple(f"-D{it.strip()}" for it in definitions)))
+        words = tuple(f"-D{it.strip()}" for it in definitions)
+        result.append(Run(model, name, words, long=key == "Slow"))
     return result
 
 
@@ -131,11 +133,13 @@ def search(run: Run, folder: Path) -> Verdict:
     call("spin", "-a", *run.definitions, str(run.model))
     liveness = "-DALL_SERVED" in run.definitions
     mode = [] if liveness else ["-DSAFETY"]
-    # A search that finds an error is short; compiling takes most of the time.
-    mode.append("-O0" if run.error else "-O1")
-    # COLLAPSE saves memory; NFAIR is the number of processes in a fair search.
-    call("cc", "-w", "-DCOLLAPSE", "-DNFAIR=3", LIMITS[1], *mode, "-o", "pan", "pan.c")
-    output = call("./pan", LIMITS[0], *(["-a", "-f"] if liveness else []))
+    # A search of a second or less is shorter than the compiler's optimization. A long
+    # one needs COLLAPSE, which saves memory, and a large hash table.
+    mode += ["-O1", "-DCOLLAPSE"] if run.long else ["-O0"]
+    table = "-w24" if run.long else "-w22"
+    # NFAIR is the number of processes in a fair search.
+    call("cc", "-w", "-DNFAIR=3", LIMITS[1], *mode, "-o", "pan", "pan.c")
+    output = call("./pan", LIMITS[0], table, *(["-a", "-f"] if liveness else []))
     error = re.search(
         r"^pan:\d+: (invalid end state|assertion violated|acceptance"
         r" cycle)",
