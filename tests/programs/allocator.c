@@ -37,16 +37,21 @@ static void *swap_body(void *argument)
     return NULL;
 }
 
-static void swap_blocks(void)
+static void swap_in_rounds(int number)
 {
     pthread_t threads[THREADS];
-    rounds = check_rounds(10000);
+    rounds = check_rounds(number);
     swaps = 0;
     for (long i = 0; i < THREADS; i++)
         threads[i] = check_start(swap_body, (void *)(i + 1));
     for (int i = 0; i < THREADS; i++)
         check_join(threads[i]);
     CHECK_EQUAL(swaps, (long)THREADS * rounds);
+}
+
+static void swap_blocks(void)
+{
+    swap_in_rounds(10000);
 }
 
 static void *turn_body(void *ignored)
@@ -92,7 +97,7 @@ static void fork_while_allocating(void)
         CHECK_OK(pthread_mutex_unlock(&mutex));
         if (child == 0) {
             memset(slots, 0, sizeof slots);
-            swap_blocks();
+            swap_in_rounds(1000);
             wait_and_allocate();
             _exit(0);
         }
