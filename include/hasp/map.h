@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A hash table that many threads use at once.
+ *
+ * Keys and values are any bytes; zero bytes and empty ones, too. A put replaces the
+ * value of a key that is present. The table grows and shrinks while it is used, a few
+ * buckets at a time.
+ *
+ * READERS (hasp_map_get, hasp_map_read, hasp_map_iterate) take no lock, never wait for
+ * a writer, and write no memory that other threads read. Writers of the same bucket
+ * exclude each other, by a bit in the bucket or by any lock of `hasp list`, chosen when
+ * the map is created.
+ *
+ * ORDER. get, read, put, insert, remove and update are linearizable: each takes effect
+ * at one moment between its call and its return. What a thread did before it stored a
+ * value happens before everything that a thread does after it has found that value.
+ *
+ * MEMORY. What a removed or replaced entry occupied is given back once no reader can
+ * hold it: after some hundred more changes by the same thread, or in hasp_map_settle().
+ * A thread that stays inside a function called by hasp_map_read() or
+ * hasp_map_iterate(), or that waits for a lock inside a writing operation, delays that
+ * for all maps.
+ *
+ * THREADS need no registration. What a thread keeps for the maps of the process is used
+ * again after it has ended. SIGNAL HANDLERS may call hasp_map_get() and hasp_map_read()
+ * if the thread that they interrupt has used a map before; they must not write to a
+ * map. In the child of a FORK a map can be read, and also written if no other thread
+ * was writing to it when the process forked. Do not cancel a thread asynchronously, or
+ * longjmp() out of a function that a map calls.
+ *
+ * ERRORS are negative results; a failed operation has changed nothing.
+ */
+#ifndef HASP_MAP_H
+#define HASP_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hasp_map;
+
+enum hasp_map_result {
+    HASP_MAP_OK = 0,         /* done; the key was present */
+    HASP_MAP_ABSENT = 1,     /* the key is absent */
+    HASP_MAP_CREATED = 2,    /* done; the key was absent, and is present now */
+    HASP_MAP_BAD_KEY = -1,   /* the key is too long, or not as long as the map's keys */
+    HASP_MAP_BAD_VALUE = -2, /* the same for the value */
+    HASP_MAP_NO_MEMORY = -3, /* the system has no memory left */
+    HASP_MAP_OVER_BUDGET = -4,  /* the map has no memory left */
+    HASP_MAP_SMALL_BUFFER = -5, /* the value is longer than the caller's buffer */
+    HASP_MAP_BAD_OPTIONS = -6,  /* the options contradict each other or are too large */
+    HASP_MAP_UNKNOWN_LOCK = -7  /* there is no lock of this name */
+};
+
+enum {
+    HASP_MAP_KEY_MOST = 65535,         /* bytes of a key */
+    HASP_MAP_BUCKETS_MOST = 1073741824 /* buckets of a map */
+};
+
+/* Where a map gets its memory. Both functions may be called by any thread that uses the
+ * map, also at the same time. */
+struct hasp_map_memory {
+    /* Returns `bytes` of zeroed memory, or NULL. `alignment` is a power of 2. */
+    void *(*allocate)(void *context, size_t bytes, size_t alignment);
+    void (*release)(void *context, void *memory, size_t bytes);
+    void *context;
+};
+
+/* Zero is the default of every field. */
+struct hasp_map_options {
+    /* The length of every key and of every value in bytes; 0: each has its own. Keys
+     * and values of at most 8 bytes stand in the bucket itself; all others cost an
+     * allocation for each entry, and a cache line for each lookup. */
+    uint32_t key_bytes, value_bytes;
+    /* The lock that excludes writers, as `hasp list` names it; NULL: a bit of each
+     * bucket, which is fastest. It guards a stripe: an equal part of all hashes. */
+    const char *lock;
+    uint64_t stripes; /* at most 65536; 0: 64, or fewer if there are fewer buckets */
+    /* Bounds of the number of buckets, of three entries each; 0: 16, and as many as
+     * there are. Equal bounds: the map is never resized, and searches get longer. With
+     * a lock, the lower bound is rounded up to a multiple of `stripes`. */
+    uint64_t least_buckets, most_buckets;
+    uint64_t budget; /* bytes for everything except this structure; 0: no limit */
+    uint64_t seed;   /* of the hash; 0: a random one. Fix it only in tests. */
+    const struct hasp_map_memory *memory; /* NULL: the C library's */
+};
+
+/* Creates an empty map and stores it in *map. options NULL: all defaults. Returns
+ * HASP_MAP_OK, BAD_OPTIONS, UNKNOWN_LOCK, NO_MEMORY or OVER_BUDGET. */
+int hasp_map_create(struct hasp_map **map, const struct hasp_map_options *options);
+
+/* Gives all its memory back. No thread may be using the map. NULL is allowed. */
+void hasp_map_destroy(struct hasp_map *map);
+
+/* Stores the value, whether the key is present or not. Returns OK if it has replaced a
+ * value, CREATED, BAD_KEY, BAD_VALUE, NO_MEMORY or OVER_BUDGET. */
+int hasp_map_put(struct hasp_map *map, const void *key, size_t key_bytes,
+                 const void *value, size_t value_bytes);
+
+/* Stores the value if the key is absent. Returns CREATED; OK if the key was present,
+ * and nothing has changed; or an error of hasp_map_put(). */
+int hasp_map_insert(struct hasp_map *map, const void *key, size_t key_bytes,
+                    const void *value, size_t value_bytes);
+
+/* Copies the value into `value`, which has room for *value_bytes, and stores its length
+ * there. Returns OK, ABSENT, BAD_KEY, NO_MEMORY (only in the first call of a thread);
+ * or SMALL_BUFFER, and then only the length is stored. */
+int hasp_map_get(struct hasp_map *map, const void *key, size_t key_bytes, void *value,
+                 size_t *value_bytes);
+
+/* Calls the function with the value where it stands; the bytes are valid, and do not
+ * change, until the function returns. Returns OK, ABSENT, BAD_KEY or NO_MEMORY. */
+typedef void hasp_map_reader(void *argument, const void *value, size_t value_bytes);
+int hasp_map_read(struct hasp_map *map, const void *key, size_t key_bytes,
+                  hasp_map_reader *reader, void *argument);
+
+/* Removes the key. Returns OK, ABSENT, BAD_KEY or NO_MEMORY. */
+int hasp_map_remove(struct hasp_map *map, const void *key, size_t key_bytes);
+
+/* What becomes of an entry. */
+enum hasp_map_change { HASP_MAP_KEEP, HASP_MAP_STORE, HASP_MAP_REMOVE };
+
+/* Calls the function with the value, or with NULL if the key is absent, and does what
+ * it returns: keeps the entry as it is, stores the bytes that it has left in *fresh, or
+ * removes the entry. Nobody else changes the entry meanwhile. The function is called
+ * once, with the bucket locked: it must not use the map. Returns OK if the key was
+ * present, CREATED if it was absent and is present now, ABSENT if it was and is absent,
+ * or an error of hasp_map_put(). */
+struct hasp_map_value {
+    const void *bytes;
+    size_t length;
+};
+typedef enum hasp_map_change hasp_map_decide(void *argument, const void *value,
+                                             size_t value_bytes,
+                                             struct hasp_map_value *fresh);
+int hasp_map_update(struct hasp_map *map, const void *key, size_t key_bytes,
+                    hasp_map_decide *decide, void *argument);
+
+/* Calls the function for the entries until it returns false, and returns whether it
+ * never did. Returns false, too, if there is no memory for the first call of a thread.
+ * A key that is present from the call to the return is visited exactly once, even if
+ * the map is resized meanwhile; a key that is inserted or removed meanwhile is visited
+ * once or not at all. The value was the key's at some moment between call and return.
+ * The function may use the map, and change it. */
+typedef bool hasp_map_visitor(void *argument, const void *key, size_t key_bytes,
+                              const void *value, size_t value_bytes);
+bool hasp_map_iterate(struct hasp_map *map, hasp_map_visitor *visitor, void *argument);
+
+/* Returns the number of entries, by iterating. */
+uint64_t hasp_map_count(struct hasp_map *map);
+
+/* Returns the number of buckets. */
+uint64_t hasp_map_buckets(struct hasp_map *map);
+
+/* Finishes resizing, shrinks the map as far as its entries allow, and gives back all
+ * retired memory. Takes time in proportion to the buckets. Returns false if something
+ * was left because other threads are using the map, or for want of memory. */
+bool hasp_map_settle(struct hasp_map *map);
+
+/* Returns what a result means, as a phrase in English. */
+const char *hasp_map_explain(int result);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A bucket: one cache line with up to three entries, which readers read without a lock
+ * and without writing. The layout is that of CLHT (T. David, R. Guerraoui, V.
+ * Trigonakis, "Asynchronized concurrency", ASPLOS 2015); the version makes it correct
+ * for all keys and values, 0 included, and lets a writer replace a value in place.
+ *
+ *   control  LOCKED   a writer holds the bucket and its chain
+ *            MOVED    the entries are in the next table; nothing changes any more
+ *            PRESENT  a bit for each slot that holds an entry
+ *            version  the other bits; changes with every insertion and removal
+ *   next     the next bucket of the chain, or 0
+ *   keys, values  two words for each slot
+ *
+ * The control words of further buckets of a chain have no LOCKED and MOVED.
+ *
+ * I1. Only the holder of LOCKED, or of the lock that stands for it, writes to a bucket,
+ *     except that waiting writers set LOCKED.
+ * I2. A slot is written only while control does not have it as present. So an entry
+ *     appears and disappears with one store to control, and the value of a present
+ *     entry changes by one store.
+ * I3. A reader that finds its key in a slot reads the value and then control again. If
+ *     control has not changed, the value belongs to the key. Both words are stored with
+ *     release, after the control word that frees their slot: a reader that reads a word
+ *     of a later entry also finds control changed.
+ * I4. A reader repeats its search only after a writer has completed an insertion or a
+ *     removal, never because one is under way: it does not wait for a writer.
+ * I5. A reader that misses its key in a slot need not read control again: the key was
+ *     not in that slot at some time since the search began, and a key never changes its
+ *     slot without being absent in between.
+ * I6. The acquire of the lock pairs with the release of bucket_unlock; the acquire of
+ *     control with the release that made an entry present or the bucket moved; the
+ *     acquire of `next` with the release in bucket_append.
+ */
+#ifndef HASP_STRUCTURES_MAP_BUCKET_H
+#define HASP_STRUCTURES_MAP_BUCKET_H
+
+#include "platform/platform.h"
+
+enum { BUCKET_SLOTS = 3, BUCKET_LINE = 64 };
+
+enum {
+    BUCKET_LOCKED = 1,
+    BUCKET_MOVED = 2,
+    BUCKET_PRESENT = 4, /* << slot */
+    BUCKET_VERSION = BUCKET_PRESENT << BUCKET_SLOTS,
+};
+
+struct bucket {
+    struct atomic_u64 control, next;
+    struct atomic_u64 keys[BUCKET_SLOTS], values[BUCKET_SLOTS];
+} __attribute__((aligned(BUCKET_LINE)));
+
+_Static_assert(sizeof(struct bucket) == BUCKET_LINE, "a bucket is a line");
+
+static inline bool bucket_has(uint64_t control, unsigned slot)
+{
+    return control & (uint64_t)BUCKET_PRESENT << slot;
+}
+
+static inline unsigned bucket_used(uint64_t control)
+{
+    return (unsigned)__builtin_popcountll(control & (BUCKET_VERSION - BUCKET_PRESENT));
+}
+
+static inline struct bucket *bucket_next(struct bucket *bucket)
+{
+    return (struct bucket *)(uintptr_t)load_acquire(&bucket->next);
+}
+
+/* What a reader finds in one bucket. */
+enum bucket_search { BUCKET_MISSES, BUCKET_HITS, BUCKET_HAS_MOVED };
+
+/* Searches the bucket for the first slot from *slot on whose key is `key`. Stores its
+ * value, and the slot, from which a caller whose key has more than this word can go
+ * on. */
+static inline enum bucket_search bucket_search(struct bucket *bucket, uint64_t key,
+                                               unsigned *slot, uint64_t *value)
+{
+    unsigned first = *slot;
+    uint64_t control = load_acquire(&bucket->control);
+    while (!(control & BUCKET_MOVED)) {
+        unsigned i = first;
+        while (i < BUCKET_SLOTS &&
+               !(load_acquire(&bucket->keys[i]) == key && bucket_has(control, i)))
+            i++;
+        if (i == BUCKET_SLOTS)
+            return BUCKET_MISSES;
+        *slot = i;
+        *value = load_acquire(&bucket->values[i]);
+        uint64_t again = load_relaxed(&bucket->control);
+        if (likely(!((again ^ control) & ~(uint64_t)BUCKET_LOCKED)))
+            return BUCKET_HITS;
+        control = load_acquire(&bucket->control);
+    }
+    return BUCKET_HAS_MOVED;
+}
+
+/* Locks the bucket and returns its control word without LOCKED; or does not lock it,
+ * and returns one with MOVED. */
+static inline uint64_t bucket_lock(struct bucket *bucket)
+{
+    uint32_t turns = 0;
+    prefetch_for_write(&bucket->control);
+    uint64_t control = load_acquire(&bucket->control);
+    for (;;) {
+        if (unlikely(control & BUCKET_MOVED))
+            return control;
+        if (!(control & BUCKET_LOCKED)) {
+            if (compare_exchange_acquire(&bucket->control, &control,
+                                         control | BUCKET_LOCKED))
+                return control;
+            control = load_acquire(&bucket->control);
+            continue;
+        }
+        if (turns < yield_limit())
+            turns++;
+        else
+            yield();
+        relax();
+        control = load_acquire(&bucket->control);
+    }
+}
+
+/* Releases the bucket. Makes the entries visible that `control` has as present. */
+static inline void bucket_unlock(struct bucket *bucket, uint64_t control)
+{
+    store_release(&bucket->control, control);
+}
+
+/* Writes an entry into a free slot. It is not present yet. */
+static inline void bucket_write(struct bucket *bucket, unsigned slot, uint64_t key,
+                                uint64_t value)
+{
+    store_release(&bucket->keys[slot], key);
+    store_release(&bucket->values[slot], value);
+}
+
+static inline void bucket_replace(struct bucket *bucket, unsigned slot, uint64_t value)
+{
+    store_release(&bucket->values[slot], value);
+}
+
+static inline void bucket_append(struct bucket *last, struct bucket *fresh)
+{
+    store_release(&last->next, (uint64_t)(uintptr_t)fresh);
+}
+
+/* Returns the control word with the presence of this slot changed. */
+static inline uint64_t bucket_flipped(uint64_t control, unsigned slot)
+{
+    return (control ^ (uint64_t)BUCKET_PRESENT << slot) + BUCKET_VERSION;
+}
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions of hasp/map.h: each finds the thread's record and calls the map's own.
+ * */
+#include <hasp/map.h>
+
+#include "structures/map/create.h"
+#include "structures/map/iterate.h"
+#include "structures/map/memory.h"
+#include "structures/map/resize.h"
+#include "structures/map/threads.h"
+#include "structures/map/write.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+
+struct hasp_map {
+    struct map map;
+};
+
+_Static_assert((int)HASP_MAP_UNKNOWN_LOCK == (int)MAP_UNKNOWN_LOCK &&
+                   (int)HASP_MAP_CREATED == (int)MAP_CREATED,
+               "the results are the same");
+_Static_assert((int)HASP_MAP_KEY_MOST == (int)MAP_KEY_MOST &&
+                   (int)HASP_MAP_BUCKETS_MOST == (int)MAP_BUCKETS_MOST,
+               "the limits are the same");
+
+static uint64_t random_seed(void)
+{
+    uint64_t seed = 0;
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
+        seed = now_ns() ^ (uint64_t)(uintptr_t)&seed;
+    return seed ? seed : 1;
+}
+
+int hasp_map_create(struct hasp_map **map, const struct hasp_map_options *options)
+{
+    struct map_options own;
+    struct map_memory memory = threads_memory;
+    memset(&own, 0, sizeof own);
+    if (options) {
+        own.key_bytes = options->key_bytes;
+        own.value_bytes = options->value_bytes;
+        own.lock = options->lock;
+        own.stripes = options->stripes;
+        own.least_buckets = options->least_buckets;
+        own.most_buckets = options->most_buckets;
+        own.budget = options->budget;
+        own.seed = options->seed;
+        if (options->memory) {
+            memory.allocate = options->memory->allocate;
+            memory.release = options->memory->release;
+            memory.context = options->memory->context;
+        }
+    }
+    if (!own.seed)
+        own.seed = random_seed();
+    void *made = NULL;
+    if (!threads_prepare() || posix_memalign(&made, CACHE_LINE, sizeof **map) != 0)
+        return HASP_MAP_NO_MEMORY;
+    memset(made, 0, sizeof **map);
+    struct hasp_map *fresh = (struct hasp_map *)made;
+    int result = map_prepare(&fresh->map, &own, &memory, &threads_epochs);
+    if (result != MAP_OK)
+        free(made);
+    else
+        *map = fresh;
+    return result;
+}
+
+void hasp_map_destroy(struct hasp_map *map)
+{
+    if (!map)
+        return;
+    map_finish(&map->map);
+    free(map);
+}
+
+static struct map_span span(const void *bytes, size_t length)
+{
+    struct map_span span = {bytes, length};
+    return span;
+}
+
+int hasp_map_put(struct hasp_map *map, const void *key, size_t key_bytes,
+                 const void *value, size_t value_bytes)
+{
+    struct epochs_record *record = threads_record();
+    return unlikely(!record) ? MAP_NO_MEMORY
+                             : map_put(&map->map, record, span(key, key_bytes),
+                                       span(value, value_bytes));
+}
+
+int hasp_map_insert(struct hasp_map *map, const void *key, size_t key_bytes,
+                    const void *value, size_t value_bytes)
+{
+    struct epochs_record *record = threads_record();
+    return unlikely(!record) ? MAP_NO_MEMORY
+                             : map_insert(&map->map, record, span(key, key_bytes),
+                                          span(value, value_bytes));
+}
+
+int hasp_map_remove(struct hasp_map *map, const void *key, size_t key_bytes)
+{
+    struct epochs_record *record = threads_record();
+    return unlikely(!record) ? MAP_NO_MEMORY
+                             : map_remove(&map->map, record, span(key, key_bytes));
+}
+
+int hasp_map_get(struct hasp_map *map, const void *key, size_t key_bytes, void *value,
+                 size_t *value_bytes)
+{
+    struct map_key sought;
+    uint64_t word;
+    struct epochs_record *record = threads_record();
+    if (unlikely(!record))
+        return MAP_NO_MEMORY;
+    if (unlikely(!map_key(&map->map, &sought, key, key_bytes)))
+        return MAP_BAD_KEY;
+    int result = MAP_ABSENT;
+    bool outermost = epochs_enter(&threads_epochs, record);
+    if (map_find(&map->map, &sought, &word)) {
+        struct map_span found = map_value(&map->map, &word);
+        result = found.length <= *value_bytes ? MAP_OK : MAP_SMALL_BUFFER;
+        *value_bytes = found.length;
+        if (likely(result == MAP_OK && found.length))
+            memcpy(value, found.bytes, found.length);
+    }
+    epochs_leave(record, outermost);
+    return result;
+}
+
+int hasp_map_read(struct hasp_map *map, const void *key, size_t key_bytes,
+                  hasp_map_reader *reader, void *argument)
+{
+    struct map_key sought;
+    uint64_t word;
+    struct epochs_record *record = threads_record();
+    if (unlikely(!record))
+        return MAP_NO_MEMORY;
+    if (unlikely(!map_key(&map->map, &sought, key, key_bytes)))
+        return MAP_BAD_KEY;
+    bool outermost = epochs_enter(&threads_epochs, record);
+    bool found = map_find(&map->map, &sought, &word);
+    if (found) {
+        struct map_span value = map_value(&map->map, &word);
+        reader(argument, value.bytes, value.length);
+    }
+    epochs_leave(record, outermost);
+    return found ? MAP_OK : MAP_ABSENT;
+}
+
+/* A caller's function and its argument. */
+struct deciding {
+    hasp_map_decide *decide;
+    void *argument;
+};
+
+static enum map_change decide(void *argument, struct map_span value,
+                              struct map_span *fresh)
+{
+    struct deciding *deciding = (struct deciding *)argument;
+    struct hasp_map_value stored = {NULL, 0};
+    int change =
+        (int)deciding->decide(deciding->argument, value.bytes, value.length, &stored);
+    *fresh = span(stored.bytes, stored.length);
+    return (enum map_change)change;
+}
+
+int hasp_map_update(struct hasp_map *map, const void *key, size_t key_bytes,
+                    hasp_map_decide *decides, void *argument)
+{
+    struct epochs_record *record = threads_record();
+    struct deciding deciding = {decides, argument};
+    return unlikely(!record)
+               ? MAP_NO_MEMORY
+               : map_update(&map->map, record, span(key, key_bytes), decide, &deciding);
+}
+
+struct visiting {
+    hasp_map_visitor *visitor;
+    void *argument;
+};
+
+static bool visit(void *argument, struct map_span key, struct map_span value)
+{
+    struct visiting *visiting = (struct visiting *)argument;
+    return visiting->visitor(visiting->argument, key.bytes, key.length, value.bytes,
+                             value.length);
+}
+
+bool hasp_map_iterate(struct hasp_map *map, hasp_map_visitor *visitor, void *argument)
+{
+    struct epochs_record *record = threads_record();
+    struct visiting visiting = {visitor, argument};
+    return record && map_iterate(&map->map, record, visit, &visiting);
+}
+
+uint64_t hasp_map_count(struct hasp_map *map)
+{
+    struct epochs_record *record = threads_record();
+    return record ? map_count(&map->map, record) : 0;
+}
+
+uint64_t hasp_map_buckets(struct hasp_map *map)
+{
+    struct epochs_record *record = threads_record();
+    if (!record)
+        return 0;
+    bool outermost = epochs_enter(&threads_epochs, record);
+    uint64_t count = map_table(&map->map)->count;
+    epochs_leave(record, outermost);
+    return count;
+}
+
+bool hasp_map_settle(struct hasp_map *map)
+{
+    struct epochs_record *record = threads_record();
+    memory_reclaim_all(&map->map); /* resizing may need it */
+    bool settled = record && resize_settle(&map->map, record);
+    return memory_reclaim_all(&map->map) && settled;
+}
+
+const char *hasp_map_explain(int result)
+{
+    static const char *const errors[] = {"done",
+                                         "the key has the wrong length",
+                                         "the value has the wrong length",
+                                         "the system has no memory left",
+                                         "the map has no memory left within its budget",
+                                         "the value is longer than the buffer",
+                                         "the options are not valid",
+                                         "there is no lock of this name"};
+    if (result > 0)
+        return result == MAP_ABSENT ? "the key is absent" : "the key has been inserted";
+    unsigned index = 0u - (unsigned)result;
+    return index < sizeof errors / sizeof errors[0] ? errors[index]
+                                                    : "there is no such result";
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Growing and shrinking. The number of buckets doubles when they hold more than two
+ * entries on average, and halves when they hold less than 0.4. Nobody counts entries: a
+ * thread that had to use a further bucket of a chain, or has emptied a chain, now and
+ * then looks at some neighbouring buckets.
+ *
+ * R1. A table gets a `next` once, from the thread that set `resizing`.
+ * R2. A bucket is moved by a thread that holds its chain and those in the next table to
+ *     which its entries go. All entries are there before MOVED is stored, with release,
+ *     and until then writers use the old bucket. So a key has one bucket at any time.
+ * R3. Chains are locked from older tables to newer ones.
+ * R4. The thread that moves the last bucket makes the next table the map's and retires
+ *     the old one. Readers that still use the old one follow MOVED.
+ */
+#ifndef HASP_STRUCTURES_MAP_RESIZE_H
+#define HASP_STRUCTURES_MAP_RESIZE_H
+
+#include "structures/map/map.h"
+
+/* Replaces the table if the buckets near this hash suggest that. */
+void resize_consider(struct map *map, struct table *table, uint64_t hash, bool emptied);
+
+/* Moves some buckets of a table that has a next one. */
+void resize_help(struct map *map, struct epochs_record *record, struct table *table);
+
+/* Begins to replace the table by one with `count` buckets, unless that is under way or
+ * memory is short. Returns whether it has begun. */
+bool resize_begin(struct map *map, struct table *table, uint64_t count);
+
+/* Finishes what has begun, and shrinks the table as far as its entries allow. Returns
+ * false if memory is short or another thread is still moving buckets. */
+bool resize_settle(struct map *map, struct epochs_record *record);
+
+#endif
