@@ -21,7 +21,6 @@ enum {
     KEYS = 3,  /* judged */
     STEPS = 8, /* of a thread in a round: HISTORY_MOST over THREADS */
     ROUNDS = 400,
-    ROUNDS_WITH_LOCK = 40, /* the perturbed locks take their time */
     OTHERS = 60,           /* keys that come and go, so that the map is resized */
 };
 
@@ -35,7 +34,6 @@ struct worker {
 
 static struct hasp_map *map;
 static enum fault fault;
-static unsigned rounds = ROUNDS;
 static bool as_bytes; /* keys and values are in nodes */
 static struct atomic_u64 now_at;
 static struct history histories[KEYS];
@@ -181,7 +179,7 @@ static void judge(void)
 static void *work(void *argument)
 {
     struct worker *worker = argument;
-    for (unsigned round = 0; round < rounds; round++) {
+    for (unsigned round = 0; round < ROUNDS; round++) {
         crowd(worker, round);
         if (pthread_barrier_wait(&meeting) == PTHREAD_BARRIER_SERIAL_THREAD) {
             judge();
@@ -197,8 +195,6 @@ static void check_histories(const char *lock)
 {
     static struct worker workers[THREADS];
     struct hasp_map_options options = {.least_buckets = 2, .lock = lock};
-    if (lock)
-        rounds = ROUNDS_WITH_LOCK;
     if (!as_bytes)
         options.key_bytes = options.value_bytes = 8;
     CHECK_EQUAL(hasp_map_create(&map, &options), HASP_MAP_OK);
