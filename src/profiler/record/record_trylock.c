@@ -7,28 +7,27 @@
 #include "profiler/threads/stack_cache.h"
 #include "profiler/threads/preemption.h"
 
-#include <time.h>
+#include <sys/resource.h>
 
-static uint64_t thread_cpu_ns(void)
+/* Returns how often the thread has gone to sleep by itself. */
+static uint64_t sleeps_so_far(void)
 {
-    struct timespec time;
-    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0)
-        return 0;
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? (uint64_t)usage.ru_nvcsw : 0;
 }
 
-/* Adds the time since the last failure, unless the thread worked meanwhile: then it did
- * not wait for the lock. The CPU time is read only at intervals that are much longer
- * than that takes. */
+/* Adds the time since the last failure. After a long time it counts only if the thread
+ * slept: otherwise it worked, and did not wait for the lock. The system call takes far
+ * less than such a time. */
 static void add_trying(struct recording *me, struct trace_site_stats *use)
 {
     const uint64_t now = ticks(), since = now - me->failed_at;
     const bool again = me->failing == use && me->failing_run;
     bool waited = since < preemption_long_ticks;
     if (!waited) {
-        const uint64_t cpu = thread_cpu_ns();
-        waited = cpu - me->failed_cpu < ticks_to_ns(since) / 2;
-        me->failed_cpu = cpu;
+        const uint64_t sleeps = sleeps_so_far();
+        waited = sleeps != me->failed_sleeps;
+        me->failed_sleeps = sleeps;
     }
     if (again && waited)
         use->trying_ticks += since;

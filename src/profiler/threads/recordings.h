@@ -73,7 +73,7 @@ struct recording {
     struct trace_site_stats *failing;    /* site of the last trylock */
     uint32_t failing_run;                /* its failures in a row */
     uint64_t failed_at;                  /* ticks: when the last one failed */
-    uint64_t failed_cpu; /* ns of the thread's CPU time then, or before a series */
+    uint64_t failed_sleeps; /* by the thread until then, or until a series began */
     const void *woken_on; /* the condition variable that woke it last, or NULL */
     uint64_t woken_at;    /* ticks: when that wait ended with the mutex held */
     bool ended;

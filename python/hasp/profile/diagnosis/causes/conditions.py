@@ -44,6 +44,14 @@ class ConditionFacts:
         """Waits that a signal or broadcast ended."""
         return max(self.use.acquisitions - self.use.timeouts, 0)
 
+    @property
+    def heard_broadcasts(self) -> float:
+        """The broadcasts while threads waited; one at least."""
+        use = self.use
+        sent = max(use.signals + use.broadcasts, 1)
+        empty = min((use.empty_signals or 0) / sent, 1.0)
+        return max(use.broadcasts * (1 - empty), 1.0)
+
     @cached_property
     def function(self) -> str:
         """The function that waits."""
@@ -151,7 +159,10 @@ class ConditionFacts:
         if len(self.mutexes) == 1:
             mutex = self.mutexes[0]
             for_each = self.wakes / max(mutex.use.contended, 1)
-            waits = mutex.wait_ns * min(for_each, 1.0) * (1 - explained(mutex))
+            # The thread that wakes others mostly holds the mutex meanwhile.
+            waking = min(self.wakes * CALL / max(mutex.hold_ns, 1.0), 1.0)
+            other = 1 - explained(mutex) * (1 - waking)
+            waits = mutex.wait_ns * min(for_each, 1.0) * other
         return self.facts.share(self.wakes * WAKE + waits)
 
 

@@ -9,13 +9,15 @@ from hasp.profile.diagnosis.causes import gate
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.conditions import conditions_of
 from hasp.profile.diagnosis.causes.facts import Facts, SiteFacts
-from hasp.profile.diagnosis.causes.limits import FEW_SAMPLES, MATTERS, PART
+from hasp.profile.diagnosis.causes.limits import FEW_SAMPLES, MATTERS, PART, WAKE
 from hasp.profile.diagnosis.causes.shared_line import in_line
-from hasp.profile.diagnosis.causes.words import call, share, time
+from hasp.profile.diagnosis.causes.words import call, number, share, time
 from hasp.profile.model.runtimes import LAUNCHED, Runtime
 
 # Sleeps of all threads per second that neither locks nor conditions explain.
 RESTLESS = 1000.0
+# The same, if hardly any sample shows where.
+MANY_SLEEPS = 3000.0
 # Runtimes whose waiters spin before they sleep.
 SPINNING = frozenset({"openmp"})
 
@@ -35,14 +37,14 @@ def unseen(facts: Facts) -> Cause | None:
     launched = runtime is not None and runtime.id in LAUNCHED
     if runtime and launched and (_is_idle(facts) or _parks(facts, runtime)):
         return _inside(facts, runtime)
-    if foreign is None or not foreign.brief:
+    if foreign is None or not foreign.blocked:
         return _spun_for(facts, runtime) if runtime else None
     # With a known runtime, few samples suffice, and its sleeping threads count.
     blocked = (foreign.share if runtime else foreign.brief_share) or 0.0
     enough = 2 if _restless(facts) else FEW_SAMPLES / 2
     few = not runtime and foreign.brief < enough
     if few or blocked < MATTERS:
-        return None
+        return _often(facts) if foreign.blocked and not runtime else None
     if runtime:
         where = f"{runtime.unseen} of {runtime.name}"
         advice: tuple[str, ...] = (f"Look with {runtime.tool}",)
@@ -80,10 +82,41 @@ def _parks(facts: Facts, runtime: Runtime) -> bool:
 
 def _restless(facts: Facts) -> bool:
     """Return true if threads slept often, but not for locks or conditions."""
+    return _sleeps(facts) >= RESTLESS
+
+
+def _sleeps(facts: Facts) -> float:
+    """Return the sleeps per second that neither locks nor conditions explain."""
     slept = sum(thread.voluntary for thread in facts.profile.threads)
     known = sum(one.use.contended for one in facts.sites)
     known += sum(2 * one.use.acquisitions for one in conditions_of(facts))
-    return slept - known >= RESTLESS * facts.seconds
+    return (slept - known) / facts.seconds
+
+
+def _often(facts: Facts) -> Cause | None:
+    """Return the cause if threads sleep so briefly and often that few samples show it.
+
+    So do threads in I/O, but none of those was seen in a foreign futex.
+    """
+    rate, foreign = _sleeps(facts), facts.profile.foreign
+    cost = min(rate * WAKE / 1e9 / max(facts.workers, 1), 1.0)
+    few = facts.workers < 2 or rate < MANY_SLEEPS or cost < PART
+    if foreign is None or few or facts.waited >= MATTERS:
+        return None
+    module = max(foreign.modules, key=foreign.modules.__getitem__, default="")
+    return Cause(
+        "unseen-locks",
+        "",
+        f"threads sleep and are woken {number(rate)} times per second, at least some "
+        f"in futexes of {module or 'unknown code'}, which Hasp does not see",
+        ("Look with `perf trace -s` or bpftrace's offcputime", "Look with perf"),
+        cost,
+        (
+            f"{foreign.blocked} of {foreign.samples} samples of threads were in such "
+            f"futexes; waits for the locks that Hasp sees take {share(facts.waited)}",
+            *_blind(facts),
+        ),
+    )
 
 
 def _spun_for(facts: Facts, runtime: Runtime) -> Cause | None:
@@ -201,8 +234,8 @@ def _runtime(facts: Facts) -> Runtime | None:
 
 
 def _gate(one: SiteFacts) -> str:
-    number = gate.waiting(one.site)
-    idle = f"{number} threads" if number != 1 else "a thread"
+    count = gate.waiting(one.site)
+    idle = f"{count} threads" if count != 1 else "a thread"
     return (
         f"{one.name} is a gate: {call(one.holder)} keeps {idle} idle with it, "
         f"{time(one.wait_mean)} each time"

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.conditions import ConditionFacts
-from hasp.profile.diagnosis.causes.limits import PART
 from hasp.profile.diagnosis.causes.words import number, share, within
 
 # Threads woken by each broadcast.
 MANY = 2.0
+AGAIN = 0.35  # of the wake-ups; others find the work of further broadcasts
 
 
 def detect(one: ConditionFacts) -> Cause | None:
@@ -17,8 +17,8 @@ def detect(one: ConditionFacts) -> Cause | None:
     use = one.use
     if not use.broadcasts or use.broadcasts < use.signals:
         return None
-    woken = one.wakes / use.broadcasts
-    if woken < MANY or one.again < min(1 - 1.5 / woken, 1 - PART):
+    woken = one.wakes / one.heard_broadcasts
+    if woken < MANY or one.again < min(1 - 1.5 / woken, AGAIN):
         return None
     wasted = max(woken - 1, 0.0) / woken
     return Cause(
@@ -29,7 +29,7 @@ def detect(one: ConditionFacts) -> Cause | None:
         ("Signal one thread instead (pthread_cond_signal)", "Signal one thread"),
         one.cost_share * wasted,
         (
-            f"{number(use.broadcasts)} broadcasts, {number(one.wakes)} wake-ups, "
+            f"{number(one.heard_broadcasts)} broadcasts, {number(one.wakes)} wake-ups, "
             f"{share(one.again)} of them in vain",
         ),
         one.site.number,

@@ -9,8 +9,9 @@ from hasp.profile.diagnosis.causes.limits import MOST
 from hasp.profile.diagnosis.causes.words import number, time, within
 from hasp.profile.model.profile import Kind, Operation
 
-# The number of reads in a row, without a gap, that a writer waits for.
-READS_IN_A_ROW = 4.0
+# The number of reads in a row, without a gap, that a writer waits for. If it went next,
+# it would wait for the rest of those that overlap, which is less than two.
+READS_IN_A_ROW = 2.0
 
 
 def detect(one: SiteFacts) -> Cause | None:

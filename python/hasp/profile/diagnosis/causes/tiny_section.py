@@ -7,13 +7,14 @@ from hasp.profile.diagnosis.causes.cause import REMEDIES, Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import (
     MATTERS,
+    MOST,
     OPERATION,
     TINY,
     TRANSFER,
 )
 from hasp.profile.diagnosis.causes.queueing import explained, utilisation
 from hasp.profile.diagnosis.causes.words import call, number, share, time
-from hasp.profile.model.profile import Kind
+from hasp.profile.model.profile import Kind, Operation
 
 # The largest mean hold, as a multiple of TINY: occasional preemption of a holder raises
 # the mean of otherwise tiny sections only slightly.
@@ -41,7 +42,10 @@ def is_tiny(one: SiteFacts) -> bool:
 
 def detect(one: SiteFacts) -> Cause | None:
     """Return the cause if holds are nearly as short as an atomic instruction."""
-    if one.site.kind is Kind.RWLOCK or not is_tiny(one):
+    if not is_tiny(one):
+        return None
+    reads = one.of(Operation.READ).acquisitions
+    if one.site.kind is Kind.RWLOCK and reads > MOST * one.use.acquisitions:
         return None
     if len(one.users) < 2 or one.rate < OFTEN:
         return None

@@ -5,28 +5,60 @@ from __future__ import annotations
 
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
-from hasp.profile.diagnosis.causes.limits import MOST, OPERATION, TRANSFER
-from hasp.profile.diagnosis.causes.words import number, share, within
+from hasp.profile.diagnosis.causes.limits import FEW, MOST, OPERATION, TRANSFER
+from hasp.profile.diagnosis.causes.words import number, share, time, within
 
 # Failures in a row by one thread that show a loop rather than a single attempt.
 LOOP = 8
+# After a longer time, in ns, the recorder counts only threads that slept until the next
+# try, so a mean above it shows sleep.
+AT_ONCE = 100_000.0
 
 
 def detect(one: SiteFacts) -> Cause | None:
-    """Return the cause if most trylocks fail, many times in a row."""
+    """Return the cause if trylocks fail many times in a row, or the thread sleeps."""
     use = one.use
-    if not use.trylocks or use.trylock_failures < MOST * use.trylocks:
+    if not use.trylocks or not use.trylock_failures:
         return None
-    if use.longest_failing_run < LOOP:
+    if _sleeps(one):
+        return _asleep(one)
+    if use.trylock_failures < MOST * use.trylocks or use.longest_failing_run < LOOP:
         return None
+    return _cause(
+        one,
+        f"{share(use.trylock_failures / use.trylocks)} of all trylocks",
+        one.facts.share(_spent(one)),
+    )
+
+
+def _sleeps(one: SiteFacts) -> bool:
+    """Return true if a thread whose trylock fails mostly sleeps before the next one.
+
+    The sleeps that matter are longer than the sections: the lock is free meanwhile.
+    """
+    use = one.use
+    each = use.trying_ns / use.trylock_failures
+    return use.trylock_failures >= FEW and each >= max(AT_ONCE, one.hold_mean)
+
+
+def _asleep(one: SiteFacts) -> Cause:
+    trying = float(one.use.trying_ns)
+    each = time(trying / one.use.trylock_failures)
+    whole = max(one.facts.active_ns + trying, one.facts.busy_ns)
+    return _cause(
+        one, f"and the thread sleeps {each} before the next try", trying / whole
+    )
+
+
+def _cause(one: SiteFacts, more: str, saves: float) -> Cause:
+    use = one.use
     rate = use.trylock_failures / one.facts.seconds
     return Cause(
         "trylock-loop",
         one.name,
-        f"{number(rate)} trylocks per second fail{within(one.holder)}, "
-        f"{share(use.trylock_failures / use.trylocks)} of all trylocks",
+        f"{number(rate)} trylocks per second fail{within(one.holder)}, {more}",
         ("Block in lock instead of polling, or do other work", "Block in lock"),
-        one.facts.share(_spent(one)),
+        saves,
         (f"up to {number(use.longest_failing_run)} trylocks fail in a row",),
         one.site.number,
         one.holder,

@@ -3,16 +3,22 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
+from hasp.profile.diagnosis.causes.allocation import allocating
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
-from hasp.profile.diagnosis.causes.limits import MOST, STRIPES
+from hasp.profile.diagnosis.causes.limits import MOST, PART, STRIPES
+from hasp.profile.diagnosis.causes.states import state_of
 from hasp.profile.diagnosis.causes.words import number, share, within
 from hasp.profile.model.profile import Lock, Operation
 
 # The number of locks divided by the effective number that shares the load.
 UNEVEN = 3.0
-# The smallest load of the other locks. With less, they belong to idle objects.
+# The smallest load of the other locks. With less, they belong to idle objects, unless
+# all are elements of one array.
 REST = 0.02
+REGULAR = 0.9  # of the distances between neighbours
 # Acquisitions per second of all locks. Below it, they protect objects that one function
 # creates, such as jobs: stripes share the load of short look-ups.
 SLOW = 1000.0
@@ -20,7 +26,10 @@ SLOW = 1000.0
 
 def detect(one: SiteFacts) -> Cause | None:
     """Return the cause if a few locks have most waits and most of the load."""
-    locks: list[Lock] = [lock for lock in one.site.locks[:1024] if lock.acquisitions]
+    locks: list[Lock] = list(one.site.locks[:1024])
+    array = _is_array(locks) and _computes(one)
+    if not array:
+        locks = [lock for lock in locks if lock.acquisitions]
     taken = sum(lock.acquisitions for lock in locks)
     waited = sum(lock.wait_ns for lock in locks)
     if len(locks) < STRIPES or not waited or not _are_stripes(one):
@@ -30,7 +39,9 @@ def detect(one: SiteFacts) -> Cause | None:
     hot = sorted(locks, key=lambda lock: -lock.acquisitions)[: max(round(used), 1)]
     load = sum(lock.acquisitions for lock in hot) / taken
     part = sum(lock.wait_ns for lock in hot) / waited
-    if used * UNEVEN > len(locks) or part < MOST or 1 - load < REST:
+    if used * UNEVEN > len(locks) or part < MOST:
+        return None
+    if 1 - load < REST and not array:
         return None
     verb = "gets" if len(hot) == 1 else "get"
     return Cause(
@@ -47,6 +58,20 @@ def detect(one: SiteFacts) -> Cause | None:
         one.site.number,
         one.holder,
     )
+
+
+def _is_array(locks: list[Lock]) -> bool:
+    """Return true if the locks lie at equal distances in memory."""
+    places = sorted(lock.address for lock in locks)
+    gaps = [after - before for before, after in pairwise(places)]
+    if len(gaps) < STRIPES - 1:
+        return False
+    return gaps.count(min(gaps)) >= REGULAR * len(gaps)
+
+
+def _computes(one: SiteFacts) -> bool:
+    """Return true if holders mostly run: what they do belongs into the section."""
+    return state_of(one).asleep < PART and allocating(one) < PART
 
 
 def _are_stripes(one: SiteFacts) -> bool:
