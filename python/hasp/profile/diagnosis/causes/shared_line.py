@@ -48,7 +48,7 @@ def in_line(one: SiteFacts) -> tuple[str, ...]:
 
 def detect(one: SiteFacts) -> Cause | None:
     """Return the cause if threads disturb each other without sharing the lock."""
-    return _with_data(one) or _with_neighbours(one)
+    return _with_neighbours(one) or _with_data(one)
 
 
 def _with_data(one: SiteFacts) -> Cause | None:
