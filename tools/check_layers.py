@@ -139,7 +139,7 @@ def conditionals(path: Path, lines: list[str]) -> Iterator[Finding]:
         if text.lstrip().startswith("#")
     ]
     guard = None
-    if path.suffix == ".h" and len(directives) >= 2:
+    if path.suffix in (".h", ".hpp") and len(directives) >= 2:
         opening = re.fullmatch(r"#\s*ifndef\s+(\w+)", directives[0][1].strip())
         closing = re.fullmatch(r"#\s*define\s+(\w+)", directives[1][1].strip())
         if opening and closing and opening[1] == closing[1]:

@@ -3,7 +3,7 @@
 
 A public header brings internal ones with it, whose short names (`park`, `struct lock`)
 would clash with a program's own. So each name that an internal header declares at file
-level gets the prefix `hasp_`, or `HASP_` if it is in capitals.
+level gets the prefix `hasp_in_`, or `HASP_IN_` if it is in capitals.
 
 Names that macros paste together follow: `prefix##_fast` is renamed through the argument
 of the macro, `DEFINE_##word` through the fragment in front.
@@ -145,7 +145,7 @@ class Names:
 
 
 def prefixed(name: str) -> str:
-    return ("HASP_" if name.upper() == name else "hasp_") + name
+    return ("HASP_IN_" if name.upper() == name else "hasp_in_") + name
 
 
 def statements(words: list[str]) -> Iterable[list[str]]:

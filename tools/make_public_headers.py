@@ -5,8 +5,8 @@
 A public header, include/hasp/NAME.h, includes internal headers from src/. Users get two
 files: hasp/NAME.h, and hasp/internal/NAME.h, which holds all those internal headers in
 one. Library sources (*.c) are written the same way, each with its headers in one file.
-In all of them the internal names carry the prefix `hasp_` (internal_names.py). So the
-code of the library is that of src/, and no short name reaches a user's program.
+In all of them the internal names carry the prefix `hasp_in_` (internal_names.py). So
+the code of the library is that of src/, and no short name reaches a user's program.
 """
 
 from __future__ import annotations
@@ -83,6 +83,7 @@ class Amalgam:
     tree: Tree
     names: Names
     lines: bool  # refer debuggers to the original lines
+    plain: bool = False  # only macros are internal: a header that wraps another one
     system: list[str] = field(default_factory=list)
     done: set[Path] = field(default_factory=set)
 
@@ -102,9 +103,11 @@ class Amalgam:
     def entries(self, path: Path) -> str:
         """Return the entries of a list; their headers are in hasp/internal/."""
         text = INCLUDE.sub("", keep_entry_names(self.tree.read(path)))
-        return self.piece(text[text.index("*/") + 2 :])
+        return rename(text[text.index("*/") + 2 :], self.names)
 
     def piece(self, text: str) -> str:
+        if self.plain:
+            return re.sub(r"\b[A-Z_]+\b", lambda x: self.names.renamed(x[0]), text)
         text = rename(text, self.names).replace(HIDDEN, 'visibility("default")')
         return text.replace("_Static_assert", "HASP_STATIC_ASSERT")
 
@@ -155,7 +158,7 @@ def without_marks(text: str) -> str:
 def public_header(tree: Tree, names: Names, path: Path) -> tuple[str, str]:
     """Return the texts of hasp/NAME.h and of hasp/internal/NAME.h."""
     text = tree.read(path)
-    amalgam = Amalgam(tree, names, lines=False)
+    amalgam = Amalgam(tree, names, lines=False, plain=path.suffix == ".hpp")
     amalgam.done.add(path)
     bodies, others = [], []
     for found in INCLUDE.finditer(text):
@@ -239,9 +242,10 @@ def make(tree: Tree, names: Names, kind: str, path: Path) -> tuple[str, str] | N
         if kind != "sources":
             return None
         return source_name(tree, path), library_source(tree, names, path)
+    if kind == "sources" or (kind == "internal" and path.suffix == ".hpp"):
+        return None
     header, internal = public_header(tree, names, path)
-    texts = {"public": header, "internal": internal}
-    return (path.name, texts[kind]) if kind in texts else None
+    return path.name, header if kind == "public" else internal
 
 
 def parse() -> argparse.Namespace:

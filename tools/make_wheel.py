@@ -21,6 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 NATIVE = "hasp/_native"
+LIBRARY = "_library/lib/libhasp-sync.so"  # for programs that use the headers
 CROSS_FILE = ROOT / "tools/cross/aarch64.ini"
 CROSS_PREFIX = "aarch64-linux-gnu-"
 MOST_BYTES = 5_000_000
@@ -55,9 +56,8 @@ def build_aarch64(native: Path, folder: Path) -> Path:
     build_folder = ROOT / "build-wheel-aarch64"
     if not (build_folder / "build.ninja").exists():
         options = ("-Dpython=false", "-Dtests=false", "-Ddeveloper_tools=false")
-        run(
-            "meson", "setup", build_folder, ROOT, f"--cross-file={CROSS_FILE}", *options
-        )
+        cross = (f"--cross-file={CROSS_FILE}", "-Dlibrary=package")
+        run("meson", "setup", build_folder, ROOT, *cross, *options)
     run("ninja", "-C", build_folder, "-j", os.environ.get("JOBS", "2"))
     stage = folder / "stage"
     run("meson", "install", "-C", build_folder, "--no-rebuild", f"--destdir={stage}")
@@ -67,13 +67,16 @@ def build_aarch64(native: Path, folder: Path) -> Path:
         sys.exit("make_wheel: the cross build does not have the same programs")
     for name in wanted:
         shutil.copy2(made / name, tree / NATIVE / name)
+    shutil.copy2(made.parent / LIBRARY, tree / "hasp" / LIBRARY)
     strip(tree, CROSS_PREFIX)
     return tree
 
 
 def strip(tree: Path, prefix: str) -> None:
     """Remove debug information but keep symbols, for the backtraces of programs."""
-    for path in (tree / NATIVE).iterdir():
+    for path in [*(tree / NATIVE).iterdir(), tree / "hasp" / LIBRARY]:
+        if path.suffix == ".json":
+            continue
         run(f"{prefix}strip", "--strip-debug", path)
 
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Initialises the library, before the constructors of the program run. */
-#include "platform/platform.h"
+#include "rwlocks/read_holds.h"
 
 #include <pthread.h>
 
@@ -9,6 +9,7 @@ static void forked(void)
 {
     thread_id_forget();
     fork_in_child();
+    read_holds_in_child();
 }
 
 static __attribute__((constructor(102))) void start(void)

@@ -26,14 +26,14 @@ def renamed(*headers: str, text: str | None = None) -> str:
 @pytest.mark.parametrize(
     ("header", "result"),
     [
-        ("static inline int park(int x)\n{\n}\n", "hasp_park(int x)"),
-        ("extern struct pool waiters[3] ATTR;", "hasp_waiters[3]"),
-        ("struct lock {\n    int word;\n};", "struct hasp_lock {\n    int word;"),
-        ("enum { FREE = 1, HELD };", "{ HASP_FREE = 1, HASP_HELD }"),
-        ("typedef bool wake(int);", "hasp_wake(int)"),
-        ("#define likely(x) (x)\n", "#define hasp_likely(x)"),
-        ("enum { LONG = 2 }; /* LONG */", "HASP_LONG = 2 }; /* LONG */"),
-        ('enum { A }; char *text = "A";', '*hasp_text = "A"'),
+        ("static inline int park(int x)\n{\n}\n", "hasp_in_park(int x)"),
+        ("extern struct pool waiters[3] ATTR;", "hasp_in_waiters[3]"),
+        ("struct lock {\n    int word;\n};", "struct hasp_in_lock {\n    int word;"),
+        ("enum { FREE = 1, HELD };", "{ HASP_IN_FREE = 1, HASP_IN_HELD }"),
+        ("typedef bool wake(int);", "hasp_in_wake(int)"),
+        ("#define likely(x) (x)\n", "#define hasp_in_likely(x)"),
+        ("enum { LONG = 2 }; /* LONG */", "HASP_IN_LONG = 2 }; /* LONG */"),
+        ('enum { A }; char *text = "A";', '*hasp_in_text = "A"'),
         ("int hasp_public(void);", "int hasp_public(void)"),
     ],
 )
@@ -44,15 +44,15 @@ def test_names_of_file_level_get_the_prefix(header: str, result: str) -> None:
 def test_pasted_names_follow() -> None:
     macro = "#define MAKE(prefix) static int prefix##_fast(void) { return 0; }\n"
     text = renamed(macro, macro + "MAKE(mcs)\nint mcs_fast(void);\n")
-    assert "HASP_MAKE(hasp_mcs)" in text
-    assert "int hasp_mcs_fast(void)" in text
+    assert "HASP_IN_MAKE(hasp_in_mcs)" in text
+    assert "int hasp_in_mcs_fast(void)" in text
 
 
 def test_fragments_in_front_follow() -> None:
     macros = "enum { OWN };\n#define DO_OWN 1\n#define DO(word) DO_##word\n"
     text = renamed(macros, macros + "int x = DO(OWN);\n")
-    assert "#define HASP_DO_HASP_OWN 1" in text
-    assert "HASP_DO_##word" in text
+    assert "#define HASP_IN_DO_HASP_IN_OWN 1" in text
+    assert "HASP_IN_DO_##word" in text
 
 
 def make(tmp_path: Path, kind: str, header: str) -> subprocess.CompletedProcess[str]:
@@ -72,14 +72,14 @@ def test_internal_headers_become_one(tmp_path: Path) -> None:
     assert make(tmp_path, "internal", header).returncode == 0
     text = (tmp_path / "out/x.h").read_text()
     assert text.index("#include <time.h>") < text.index('extern "C"')
-    assert "struct hasp_park {" in text
+    assert "struct hasp_in_park {" in text
 
 
 def test_a_clash_of_names_is_refused(tmp_path: Path) -> None:
-    header = '#include "part/inner.h"\nint hasp_park(void);\n'
+    header = '#include "part/inner.h"\nint hasp_in_park(void);\n'
     done = make(tmp_path, "public", header)
     assert done.returncode == 1
-    assert "hasp_park is also what the internal name park becomes" in done.stderr
+    assert "hasp_in_park is also what the internal name park becomes" in done.stderr
 
 
 def test_a_missing_header_is_named(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ GROUPS = {
     "fix it": ("advise", "tune", "run"),
     "compare lock algorithms": ("compare", "list", "bench", "check"),
     "research": ("study", "machine", "simulate"),
-    "set up": ("doctor", "completion"),
+    "set up": ("doctor", "config", "completion"),
 }
 VERBS = tuple(verb for verbs in GROUPS.values() for verb in verbs)
 

@@ -123,6 +123,12 @@ def engine(name: str) -> str:
 
 
 @cache
+def file(name: str) -> Path:
+    """Return the path of another native file, for example `library.json`."""
+    return _find(name)
+
+
+@cache
 def library() -> Path:
     """Return the path of the interposer, libhasp.so."""
     return _find("libhasp.so")

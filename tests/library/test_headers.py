@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""The public headers stand alone, and bring no short names into a program."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from library_folder import Installed
+from lock_list import ROOT
+
+HEADERS = sorted(path.name for path in (ROOT / "include/hasp").glob("*.h*"))
+C_HEADERS = [name for name in HEADERS if name.endswith(".h")]
+EXAMPLES = ROOT / "docs/examples/library"
+COMPILERS = ("gcc -std=c11", "gcc -std=gnu17", "g++ -std=c++17")
+
+
+def compile_alone(
+    installed: Installed, compiler: str, header: str, *options: str
+) -> subprocess.CompletedProcess[str]:
+    words = compiler.split()
+    language = "c++" if "++" in words[0] else "c"
+    command = [*words, *installed.flags("--cflags"), *options, "-x", language, "-"]
+    return subprocess.run(
+        command, input=f"#include <hasp/{header}>\n", capture_output=True, text=True
+    )
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("header", HEADERS)
+def test_each_compiles_alone(installed: Installed, header: str, compiler: str) -> None:
+    if header.endswith(".hpp") and "++" not in compiler:
+        return
+    options = ("-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
+    done = compile_alone(installed, compiler, header, *options)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("header", C_HEADERS)
+def test_every_macro_has_the_prefix(installed: Installed, header: str) -> None:
+    all_of_it = compile_alone(installed, "gcc -std=c11", header, "-dD", "-E").stdout
+    ours, foreign = False, set()
+    for line in all_of_it.splitlines():
+        place = re.match(r'# \d+ "([^"]*)"', line)
+        if place:
+            ours = "/include/hasp/" in place[1]
+        defined = re.match(r"#define (\w+)", line)
+        if ours and defined and not defined[1].lower().startswith("hasp_"):
+            foreign.add(defined[1])
+    assert foreign == set()
+
+
+@pytest.mark.parametrize("header", C_HEADERS)
+def test_every_function_has_the_prefix(
+    installed: Installed, header: str, tmp_path: Path
+) -> None:
+    prototypes = tmp_path / "prototypes"
+    options = ("-fsyntax-only", "-aux-info", str(prototypes))
+    compile_alone(installed, "gcc -std=c11", header, *options)
+    ours = re.findall(
+        r"/\* \S*/include/hasp/.*?\*/ .*?(\w+) \(", prototypes.read_text()
+    )
+    assert len(ours) > 10
+    assert [name for name in ours if not name.startswith("hasp_")] == []
+
+
+@pytest.mark.parametrize("header", C_HEADERS)
+def test_every_type_and_constant_has_the_prefix(
+    installed: Installed, header: str
+) -> None:
+    text = (installed.prefix / "include/hasp/internal" / header).read_text()
+    bare = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    tags = re.findall(r"\b(?:struct|union|enum) (\w+) \{", bare)
+    bodies = re.findall(r"\benum(?: \w+)? \{(.*?)\}", bare, flags=re.DOTALL)
+    constants = []
+    for body in bodies:
+        if "LOCK(" not in body:  # that one contains the list
+            names = re.sub(r"\([^)]*\)|=[^,]*", "", body)
+            constants += re.findall(r"(?:^|,)\s*(\w+)", names)
+    assert len(tags) > 3
+    assert [
+        name for name in [*tags, *constants] if not name.lower().startswith("hasp_")
+    ] == []
+
+
+def test_a_program_s_own_short_names_do_not_clash(
+    installed: Installed, tmp_path: Path
+) -> None:
+    source = tmp_path / "program.c"
+    source.write_text(
+        "static int park(void) { return 1; }\n"
+        "struct lock { int word; };\n"
+        "enum { SPIN = 5, FIFO };\n"
+        "#define load_acquire(x) x\n#define likely(x) x\n#define LOCK 3\n"
+        "#include <hasp/mutex.h>\n#include <hasp/rwlock.h>\n#include <hasp/barrier.h>\n"
+        "int main(void) { struct lock l = {LOCK}; return park() + l.word != 4; }\n"
+    )
+    program = installed.compile(source, tmp_path / "program")
+    assert installed.run(program).returncode == 0
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_each_has_an_example(header: str) -> None:
+    texts = [path.read_text() for path in EXAMPLES.iterdir()]
+    assert any(f"#include <hasp/{header}>" in text for text in texts)

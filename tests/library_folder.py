@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""Installs the library into a folder, and compiles programs against it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+CXX = (".cpp", ".hpp")
+
+
+@dataclass(frozen=True)
+class Installed:
+    """The library in a folder of its own, as after `meson install`."""
+
+    prefix: Path
+    description: Path  # hasp.pc
+
+    def flags(self, *options: str) -> list[str]:
+        """Return what pkg-config prints."""
+        command = ["pkg-config", f"--define-variable=prefix={self.prefix}", *options]
+        environment = {**os.environ, "PKG_CONFIG_PATH": str(self.description.parent)}
+        done = subprocess.run(
+            [*command, "hasp"], env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+
+    @property
+    def library(self) -> Path:
+        return self.description.parent.parent
+
+    def compile(self, source: Path, program: Path, *options: str) -> Path:
+        """Compile a program outside the tree, as its user would."""
+        cxx = source.suffix in CXX
+        compiler = ["g++", "-std=c++17"] if cxx else ["gcc", "-std=c11"]
+        warnings = ("-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
+        command = [*compiler, *warnings, *options, *self.flags("--cflags"), str(source)]
+        command += ["-o", str(program), *self.flags("--libs")]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return program
+
+    def run(self, *command: str | Path) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "LD_LIBRARY_PATH": str(self.library)}
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=50
+        )
