@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The catalogue pages of algorithms for other primitives than mutexes.
+"""The catalogue of algorithms for other primitives than mutexes.
 
-Each kind has one page: a table of its list, then a section for each header.
+Each kind has a page with the table of its list, and a page for each algorithm.
 """
 
 from __future__ import annotations
@@ -11,37 +11,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import lock_header
+from lock_data import Data
 from lock_pages import (
     GENERATED,
     Lock,
-    algorithm,
-    markdown,
+    number,
     overtaken,
-    paragraph,
-    sentence,
-    table,
+    page,
+    summary,
+    wrapper_page,
 )
+from page_kinds import OTHERS, PageKind, label
+from page_markdown import markdown, sentence, table
 
-
-@dataclass(frozen=True)
-class Kind:
-    """`kind` as in hasp-locks' output; `macro` begins the entries of `listing`."""
-
-    kind: str
-    listing: Path
-    macro: str
-    page: Path
-    head: str
-    wrappers: tuple[tuple[str, Path], ...] = ()
-
-
-KINDS = (
-    Kind(
-        "rwlock",
-        Path("src/rwlocks/rwlocks.def"),
-        "RWLOCK",
-        Path("docs/rwlocks.md"),
-        """\
+HEADS = {
+    "rwlock": """\
 # Reader-writer locks
 
 `hasp run --rwlock NAME` puts one of these in the place of glibc's `pthread_rwlock_t`.
@@ -54,61 +38,178 @@ wants to write. A lock that is shared between processes stays glibc's.
 - **Bytes**: the bytes of state inside `pthread_rwlock_t`, and the bytes outside, from
   the first use until the lock is destroyed, on one NUMA node. Each thread that reads
   has a record of 128 bytes besides.
+- **Pair**: time of an uncontended read lock and unlock, and of a write lock and unlock,
+  in a process with several threads, relative to glibc's; `-` if it was not measured.
+
+How they scale is [simulated](rwlock-scaling.md), and `hasp bench rwlocks`
+[measures](hasp-bench-rwlocks.md) them here.
 """,
-        (
-            ("bravo+LOCK", Path("src/rwlocks/algorithms/bravo.h")),
-            ("mutex:LOCK", Path("src/rwlocks/algorithms/rw_mutex.h")),
+    "spinlock": """\
+# Spin locks
+
+`hasp run --spinlock NAME` puts one of these in the place of glibc's
+`pthread_spin_lock`, for all spin locks of the process: the 4 bytes of a
+`pthread_spinlock_t` have no space for an algorithm of its own. Locks that are shared
+between processes stay correct also if another process runs without Hasp.
+
+- **Overtaken**: how often later arrivals may acquire the lock before a waiting thread.
+- **Pair**: time of an uncontended lock and unlock in a process with several threads,
+  relative to glibc's; `-` if it was not measured.
+""",
+    "barrier": """\
+# Barriers
+
+`hasp run --barrier NAME` puts one of these in the place of glibc's
+`pthread_barrier_t`, which sleeps at every phase. All spin for as long as a sleep and
+wake-up would take, then sleep. A barrier may be destroyed or unmapped as soon as one
+thread has left its last phase, and any threads may take part in a phase. A barrier that
+is shared between processes stays glibc's.
+
+- **Bytes**: the bytes inside `pthread_barrier_t`; and the bytes outside until it is
+  destroyed, and for each thread that it waits for.
+- **Phase**: time of a phase with two threads and with eight, relative to glibc's; `-`
+  if it was not measured.
+
+`hasp bench barriers` [measures](hasp-bench-rwlocks.md) them here.
+""",
+}
+# The cases whose ratios the table shows.
+MEASURED = {
+    "rwlock": (("read_pair", 2), ("write_pair", 2)),
+    "spinlock": (("spin_pair", 2),),
+    "barrier": (("barrier", 2), ("barrier", 8)),
+}
+
+
+@dataclass(frozen=True)
+class Wrapper:
+    """A wrapper of other algorithms: its page, its header, and what the list lacks."""
+
+    name: str
+    file: str  # of the page; a colon is not portable
+    header: Path
+    summary: str
+    source: str
+    category: str
+
+
+WRAPPERS = {
+    "rwlock": (
+        Wrapper(
+            "bravo+LOCK",
+            "bravo+LOCK.md",
+            Path("src/rwlocks/algorithms/bravo.h"),
+            "any reader-writer lock, whose readers enter without writing to it",
+            "Dice and Kogan, USENIX ATC 2019",
+            "reader bias",
         ),
-    ),
-)
+        Wrapper(
+            "mutex:LOCK",
+            "mutex-LOCK.md",
+            Path("src/rwlocks/algorithms/rw_mutex.h"),
+            "any mutex, which readers take, too",
+            "Guiroux, Lachaize and Quéma, USENIX ATC 2016",
+            "mutex",
+        ),
+    )
+}
 
 
-def pages(root: Path, listed: list[Lock]) -> dict[Path, str]:
-    """Return the text of the page of each kind whose list exists."""
-    return {
-        kind.page: "\n".join(_page(root, kind, listed)).rstrip("\n") + "\n"
-        for kind in KINDS
-        if (root / kind.listing).exists()
-    }
+def pages(root: Path, listed: list[Lock], data: Data) -> dict[Path, str]:
+    """Return the text of all pages of each kind whose list exists."""
+    found: dict[Path, str] = {}
+    for kind in OTHERS:
+        if (root / kind.listing).exists():
+            locks = [lock for lock in listed if lock.get("kind") == kind.kind]
+            index = "\n".join(_index(kind, locks, data))
+            found[kind.index] = index.rstrip("\n") + "\n"
+            found |= _pages_of_locks(root, kind, locks, data)
+            found |= _pages_of_wrappers(root, kind, data)
+    return found
 
 
-def _page(root: Path, kind: Kind, listed: list[Lock]) -> Iterator[str]:
-    yield GENERATED
-    yield kind.head
-    locks = [lock for lock in listed if lock.get("kind") == kind.kind]
-    headings = ("name", "what it is", "family", "waiting", "overtaken", "bytes")
-    yield from table(headings, [_row(lock) for lock in locks])
-    yield ""
+def page_of(lock: Lock, kind: PageKind) -> str:
+    """Return the name of the file with the page of a lock, wrapped or not."""
+    for wrapper in WRAPPERS.get(kind.kind, ()):
+        if lock["name"].startswith(wrapper.name.removesuffix("LOCK")):
+            return wrapper.file
+    return f"{lock['name']}.md"
+
+
+def _pages_of_locks(
+    root: Path, kind: PageKind, locks: list[Lock], data: Data
+) -> dict[Path, str]:
     entries = lock_header.entries_of_list(root, kind.listing, kind.macro)
-    headers = dict.fromkeys(entry.header for entry in entries.values())
-    for header in headers:
-        names = [name for name, entry in entries.items() if entry.header == header]
-        yield from _section(root, ", ".join(f"`{name}`" for name in names), header)
-    for title, header in kind.wrappers:
-        if (root / header).exists():
-            yield from _section(root, f"`{title}`", header)
+    names = {lock["name"] for lock in locks}
+    found: dict[Path, str] = {}
+    for lock in locks:
+        entry = entries.get(lock["name"])
+        if entry is None and lock["index"]:
+            continue  # a wrapped default: the wrapper has a page
+        siblings = [
+            name
+            for name, other in entries.items()
+            if entry and other.header == entry.header and name != lock["name"]
+        ]
+        head = lock_header.parse(root, entry.header) if entry else None
+        text = page(lock, entry, head, siblings, data, names)
+        found[kind.folder / page_of(lock, kind)] = text
+    return found
 
 
-def _row(lock: Lock) -> list[str]:
-    name = f"`{lock['name']}`"
-    size = f"{lock['bytes']} + {lock['outside_bytes'] + lock['node_bytes']}"
-    words = sentence(lock["summary"])
+def _pages_of_wrappers(root: Path, kind: PageKind, data: Data) -> dict[Path, str]:
+    found: dict[Path, str] = {}
+    for wrapper in WRAPPERS.get(kind.kind, ()):
+        if (root / wrapper.header).exists():
+            lock = {**vars(wrapper), "kind": kind.kind}
+            head = lock_header.parse(root, wrapper.header)
+            text = wrapper_page(lock, wrapper.header, head, data)
+            found[kind.folder / wrapper.file] = text
+    return found
+
+
+def _index(kind: PageKind, locks: list[Lock], data: Data) -> Iterator[str]:
+    yield GENERATED
+    yield HEADS[kind.kind]
+    headings = ["name", "what it is", "family", "waiting"]
+    headings += [] if kind.kind == "barrier" else ["overtaken"]
+    headings += ["bytes", "phase" if kind.kind == "barrier" else "pair"]
+    names = {lock["name"] for lock in locks}
+    rows = [_row(kind, lock, data, names) for lock in locks]
+    for wrapper in WRAPPERS.get(kind.kind, ()):
+        link = f"[`{wrapper.name}`]({kind.folder.name}/{wrapper.file})"
+        dashes = ["-"] * (len(headings) - 3)
+        rows.append([link, sentence(wrapper.summary), wrapper.category, *dashes])
+    yield from table(headings, rows)
+
+
+def _row(kind: PageKind, lock: Lock, data: Data, names: set[str]) -> list[str]:
+    name = f"[`{lock['name']}`]({kind.folder.name}/{page_of(lock, kind)})"
+    outside = str(lock["outside_bytes"] + lock["node_bytes"])
+    if kind.kind == "barrier":
+        outside += f" + {lock['waiter_bytes']} a thread"
+    size = (
+        str(lock["bytes"])
+        if kind.kind == "spinlock"
+        else f"{lock['bytes']} + {outside}"
+    )
+    words = summary(lock, names)
     if lock["caution"]:
         words += " Caution: " + sentence(lock["caution"])
-    return [
-        name,
+    cells = [
+        name + (" (default)" if lock["default"] else ""),
         markdown(words),
         lock["category"],
         lock["waiting"] + (", NUMA" if lock["numa"] else ""),
-        overtaken(lock),
-        size if lock["index"] else "-",
     ]
+    cells += [] if kind.kind == "barrier" else [overtaken(lock)]
+    return [*cells, size if lock["index"] else "-", _ratios(kind, lock, data)]
 
 
-def _section(root: Path, title: str, header: Path) -> Iterator[str]:
-    head = lock_header.parse(root, header)
-    yield f"## {title}\n"
-    yield paragraph(markdown(head.title))
-    yield f"The code: [{header.name}](../{header}).\n"
-    for line in algorithm(head):
-        yield line.replace("## ", "### ", 1) if line.startswith("## ") else line
+def _ratios(kind: PageKind, lock: Lock, data: Data) -> str:
+    ratios = {
+        (record["case"], record["threads"]): record.get("ratio_to_glibc")
+        for record in data.bench.get(label(lock, lock["name"]), [])
+    }
+    cells = [number(ratios.get(case)) for case in MEASURED[kind.kind]]
+    return "-" if set(cells) == {"-"} else ", ".join(cells)

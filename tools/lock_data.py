@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Reads the measurements, proofs and mutation scores in docs/data.
 
-bench-locks.json  lines of `hasp bench locks --json`
-check.json        lines of `hasp check --json`
-mutation.json     lines of the mutation tool
+bench-locks.json     lines of `hasp bench locks --json`; bench-rwlocks.json,
+                     bench-spinlocks.json and bench-barriers.json likewise
+check.json           lines of `hasp check --json`; check-rwlocks.json, ... likewise
+mutation.json        lines of the mutation tool
+rwlock-scaling.json  lines of tools/measure_rwlocks.py
+barrier-scaling.json lines of tools/measure_barriers.py
 
 A missing file is not an error: the pages state that there is no data.
 """
@@ -11,42 +14,60 @@ A missing file is not an error: the pages state that there is no data.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from page_kinds import KINDS, label
 
 DATA = Path("docs/data")
 BENCH = DATA / "bench-locks.json"
 CHECK = DATA / "check.json"
 MUTATION = DATA / "mutation.json"
+SIMULATED = tuple(DATA / f"{kind}-scaling.json" for kind in ("rwlock", "barrier"))
 
 Record = dict[str, Any]
 
 
 @dataclass
 class Data:
-    """Records by the name of their lock; empty if a file is missing."""
+    """Records by the label of their lock (page_kinds.py); files may be missing."""
 
     bench: dict[str, list[Record]] = field(default_factory=dict)
     check: dict[str, list[Record]] = field(default_factory=dict)
     mutation: dict[str, list[Record]] = field(default_factory=dict)
+    simulated: dict[str, list[Record]] = field(default_factory=dict)
 
 
 def read(root: Path) -> Data:
     """Read the files of docs/data that exist."""
+    benches = {
+        BENCH,
+        *(DATA / f"bench-{kind.benchmark}.json" for kind in KINDS.values()),
+    }
+    checks = {
+        CHECK,
+        *(DATA / f"check-{kind.benchmark}.json" for kind in KINDS.values()),
+    }
     return Data(
-        bench=_by_lock(root / BENCH),
-        check=_by_lock(root / CHECK),
-        mutation=_by_lock(root / MUTATION),
+        bench=_by_lock(root, benches),
+        check=_by_lock(root, checks),
+        mutation=_by_lock(root, [MUTATION]),
+        simulated=_by_lock(root, SIMULATED),
     )
 
 
-def _by_lock(path: Path) -> dict[str, list[Record]]:
+def _by_lock(root: Path, paths: Iterable[Path]) -> dict[str, list[Record]]:
     found: dict[str, list[Record]] = {}
-    if not path.exists():
-        return found
-    for record in _records(path.read_text(encoding="utf-8")):
-        found.setdefault(str(record.get("lock", "")), []).append(record)
+    for path in sorted(paths):
+        if not (root / path).exists():
+            continue
+        for line in _records((root / path).read_text(encoding="utf-8")):
+            record = (
+                {"kind": "rwlock", **line["cell"], **line} if "cell" in line else line
+            )
+            found.setdefault(label(record), []).append(record)
     return found
 
 

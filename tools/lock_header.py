@@ -8,7 +8,8 @@ The comment after the SPDX line consists of, in this order and separated by blan
     name  meaning           the state: indented, at least two blanks after the name,
                             continued deeper than the name; a line that ends in a colon
                             may precede it, at the margin
-    I1. an invariant        then I2. and so on, continued by indented lines
+    I1. an invariant        then I2. and so on, continued by indented lines; any capital
+                            letter will do
     Timed lock: ...         if the construction is Hasp's own; also Trylock:, Proof:
 
 Any other paragraph is a note, like `Note: ...`.
@@ -26,12 +27,13 @@ LIST = LOCKS / "locks.def"
 
 INCLUDE_OR_LOCK = r'^#include "(?P<header>[^"]+)"|^{macro}\((?P<name>\w+),'
 ENTRY = re.compile(
-    r'\s*"(?P<title>[^"]+)",\s*"[^"]*",\s*(?P<prefix>\w+),\s*'
-    r"(?:WITH\((?P<argument>(?:[^()]|\([^()]*\))*)\)|NOTHING)"
+    r'\s*"(?P<title>[^"]+)",\s*(?:"[^"]*",\s*)?(?P<prefix>\w+),\s*'
+    r"(?:WITH\((?P<argument>(?:[^()]|\([^()]*\))*)\)|\w+\(lock(?:,\s*(?P<how>[^()]*))?\)"
+    r'|\w+|(?="))'
 )
 HEAD = re.compile(r"/\*\s*SPDX[^\n]*\n\s*/\*\n(?P<body>.*?)\*/", re.DOTALL)
 STATE_LINE = re.compile(r"^ {2,}(?P<name>\S+(?: \S+)*) {2,}(?P<meaning>\S.*)$")
-INVARIANT = re.compile(r"^(?P<name>I\d+)\. (?P<words>.*)$")
+INVARIANT = re.compile(r"^(?P<name>[A-Z]\d+)\. (?P<words>.*)$")
 KNOWN = re.compile(r"^(?P<word>Idea|Timed lock|Trylock|Proof|Note): ?(?P<words>.*)$")
 
 
@@ -93,7 +95,7 @@ def entries_of_list(
                 f"{listing}: the entry {found['name']} is unreadable, or lacks an"
                 " #include"
             )
-        argument = " ".join((entry["argument"] or "").split())
+        argument = " ".join((entry["argument"] or entry["how"] or "").split())
         entries[entry["title"]] = Entry(header, entry["prefix"], argument)
     return entries
 
@@ -115,9 +117,11 @@ def parse(root: Path, header: Path) -> Head:
         if missing:
             raise BadComment(f"{header}: the head comment lacks {what}")
     numbers = [name for name, _ in head.invariants]
-    if numbers != [f"I{number}" for number in range(1, len(numbers) + 1)]:
+    letter = numbers[0][0]
+    if numbers != [f"{letter}{number}" for number in range(1, len(numbers) + 1)]:
         raise BadComment(
-            f"{header}: the invariants are {', '.join(numbers)}, not I1, I2, ..."
+            f"{header}: the invariants are {', '.join(numbers)}, not {letter}1, "
+            f"{letter}2, ..."
         )
     return head
 

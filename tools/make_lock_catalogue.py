@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Make the catalogue of locks: docs/locks.md and a page for each in docs/locks/, and a
-page for each other kind (kind_catalogue.py).
+"""Make the catalogue of locks: docs/locks.md and a page for each in docs/locks/, and
+the same for each other kind (kind_catalogue.py).
 
 make_lock_catalogue.py HASP_LOCKS            print the index
 make_lock_catalogue.py HASP_LOCKS --write    write the index and the pages
@@ -24,7 +24,9 @@ from pathlib import Path
 import kind_catalogue
 import lock_data
 import lock_header
-from lock_pages import GENERATED, Lock, number, overtaken, page, table, wrapper_page
+from lock_pages import GENERATED, Lock, number, overtaken, page, wrapper_page
+from page_kinds import OTHERS
+from page_markdown import table
 
 ROOT = Path(__file__).resolve().parent.parent
 INDEX = Path("docs/locks.md")
@@ -110,7 +112,7 @@ def catalogue(hasp_locks: Path) -> dict[Path, str]:
     for title, (header, lock) in wrappers().items():
         text = wrapper_page(lock, header, lock_header.parse(ROOT, header), data)
         files[PAGES / f"{title}.md"] = text
-    return files | kind_catalogue.pages(ROOT, listed)
+    return files | kind_catalogue.pages(ROOT, listed, data)
 
 
 def wrappers() -> dict[str, tuple[Path, Lock]]:
@@ -184,8 +186,9 @@ def proven(lock: Lock, data: lock_data.Data) -> str:
 
 def present() -> dict[Path, str]:
     """Return the current text of the catalogue's files."""
-    of_kinds = [ROOT / kind.page for kind in kind_catalogue.KINDS]
-    files = chain([ROOT / INDEX], of_kinds, sorted((ROOT / PAGES).glob("*.md")))
+    indexes = [ROOT / INDEX, *(ROOT / kind.index for kind in OTHERS)]
+    folders = [ROOT / PAGES, *(ROOT / kind.folder for kind in OTHERS)]
+    files = chain(indexes, *(sorted(folder.glob("*.md")) for folder in folders))
     return {
         path.relative_to(ROOT): path.read_text(encoding="utf-8")
         for path in files
@@ -196,11 +199,11 @@ def present() -> dict[Path, str]:
 def write(wanted: dict[Path, str]) -> None:
     """Bring the files up to date; delete pages of locks that no longer exist."""
     there = present()
-    (ROOT / PAGES).mkdir(exist_ok=True)
     for path in there.keys() - wanted.keys():
         (ROOT / path).unlink()
     for path, text in wanted.items():
         if there.get(path) != text:
+            (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
             (ROOT / path).write_text(text, encoding="utf-8")
 
 

@@ -20,6 +20,10 @@ TOOLS = (
     "kind_catalogue.py",
     "lock_data.py",
     "lock_pages.py",
+    "lock_proofs.py",
+    "lock_simulation.py",
+    "page_kinds.py",
+    "page_markdown.py",
 )
 
 COMMENT = """\
@@ -257,3 +261,39 @@ def test_outdated_pages_are_found_and_rewritten(tree: Path, make: Make) -> None:
     make("--write")
     assert make("--check").returncode == 0
     assert not (tree / "docs/locks/gone.md").exists()
+
+
+KIND_LISTS = {
+    "spinlock": """\
+#include "spinlocks/algorithms/sample.h"
+SPINLOCK(sample, "sample", sample, sample_lock(lock, EAGER), "competitive", "spin",
+         FIFO, "a sample", "Author, TOCS 2020", "")
+""",
+    "barrier": """\
+#include "barriers/algorithms/sample.h"
+BARRIER(sample, "sample", sample, "central", 0, "a sample", "Author, TOCS 2020", "")
+""",
+}
+
+
+@pytest.mark.parametrize("kind", KIND_LISTS)
+def test_other_kinds_have_pages_of_their_own(tree: Path, make: Make, kind: str) -> None:
+    sources = tree / f"src/{kind}s"
+    (sources / "algorithms").mkdir(parents=True)
+    comment = COMMENT.replace(" * I1.", " * S1.").replace(" * I2.", " * S2.")
+    (sources / "algorithms/sample.h").write_text(comment)
+    (sources / f"{kind}s.def").write_text(KIND_LISTS[kind])
+    with (tree / "locks.jsonl").open("a") as listing:
+        listing.write(json.dumps({**record("sample", 1), "kind": kind}) + "\n")
+    checked = {"kind": kind, "lock": "sample", "client": "pair", "threads": 2}
+    checked |= {"complete": True, "states": 7, "iterations": 1, "verdict": "ok"}
+    (tree / f"docs/data/check-{kind}s.json").write_text(json.dumps(checked) + "\n")
+    assert make("--write").returncode == 0
+    page = (tree / f"docs/{kind}s/sample.md").read_text()
+    assert f"hasp run --{kind} sample" in page
+    assert "- **S1** HELD is set" in page
+    assert "| pair | 2 | all schedules | 7 | 1 | ok |" in page
+    assert f"Family: [direct handoff](../{kind}s.md)" in page
+    index = (tree / f"docs/{kind}s.md").read_text()
+    assert f"[`sample`]({kind}s/sample.md)" in index
+    assert "all schedules" not in page_of(tree)  # the mutex of the same name

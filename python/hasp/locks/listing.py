@@ -11,7 +11,7 @@ from itertools import groupby
 from hasp.base import output
 from hasp.base.errors import EXIT_FINE, HaspError
 from hasp.locks import native
-from hasp.locks.kinds import BARRIER, KINDS, MUTEX, RWLOCK, Kind, kind_of
+from hasp.locks.kinds import BARRIER, KINDS, MUTEX, Kind, kind_of
 from hasp.locks.native import WRAPPER, LockInfo
 from hasp.locks.selection import (
     PREFIX,
@@ -37,6 +37,9 @@ WRAPPER_SUMMARY = "any other lock, with few threads waiting in it and the others
 
 # With more locks than this, only general remarks are printed.
 LOCKS_REMARKED_ONE_BY_ONE = 12
+
+# All algorithms with such a prefix share a page.
+WRAPPER_PAGES = {"gcr+": "gcr+LOCK", "bravo+": "bravo+LOCK", "mutex:": "mutex-LOCK"}
 
 
 @dataclass(frozen=True)
@@ -276,10 +279,13 @@ def print_details(chosen: list[LockInfo]) -> None:
 
 
 def page_of(lock: LockInfo) -> str:
-    """Return the path of a lock's page; "" if there is none. Wrapped ones share one."""
-    if lock.kind != MUTEX.name:
-        return "docs/rwlocks.md" if lock.kind == RWLOCK.name else ""
-    return f"docs/locks/{'gcr+LOCK' if lock.is_wrapped else lock.name}.md"
+    """Return the path of a lock's page. Wrapped ones share one."""
+    folder = "locks" if lock.kind == MUTEX.name else kind_of(lock.kind).plural
+    name = lock.name
+    for prefix, page in WRAPPER_PAGES.items():
+        if name.startswith(prefix):
+            name = page
+    return f"docs/{folder}/{name}.md"
 
 
 def facts(lock: LockInfo) -> list[tuple[str, str]]:
