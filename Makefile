@@ -117,7 +117,8 @@ packages-cases:
 packages-test-all:
 	@tools/install-packages build test test-all
 
-# The environment, then what the package needs, then the package. The order-only
+# The environment, then what the package needs, then the package. pip would compile the
+# Python modules on one CPU, and the packages' own tests too. The order-only
 # prerequisite lets apt bring python3-venv first without making the stamps old.
 $(BIN)/python: | packages-build
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
@@ -126,7 +127,8 @@ $(BIN)/python: | packages-build
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/requirements.stamp: pyproject.toml tools/requirements.py | $(BIN)/python
-	$(BIN)/python tools/requirements.py | $(BIN)/pip install -q -r /dev/stdin
+	$(BIN)/python tools/requirements.py | $(BIN)/pip install -q --no-compile -r /dev/stdin
+	-@$(BIN)/python -m compileall -q -j $(JOBS) -x '/tests?/' $(VENV)/lib >/dev/null
 	@touch $@
 
 # The demonstration runs from the sources, with as little as it needs: a newcomer waits.

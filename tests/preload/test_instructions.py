@@ -85,10 +85,9 @@ def as_configured() -> tuple[str, ...]:
         text=True,
     ).stdout
     values = {option["name"]: option["value"] for option in json.loads(output)}
-    return tuple(
-        f"-D{name}={str(values[name]).lower()}"
-        for name in ("optimization", "debug", "b_sanitize", "b_ndebug", "b_lto")
-    )
+    names = ("optimization", "b_sanitize", "b_ndebug", "b_lto")
+    given = (f"-D{name}={str(values[name]).lower()}" for name in names)
+    return ("-Ddebug=false", *given)
 
 
 @pytest.fixture(scope="module")
