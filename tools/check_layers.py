@@ -44,7 +44,7 @@ MAY_INCLUDE: dict[str, set[str]] = {
     },
     "calibrate": {"platform"},
     "simulator": {"platform"},
-    "explorer": {"condition", "platform"},
+    "explorer": {"condition", "platform", "structures"},
     "bench": {
         *("platform", "locks", "rwlocks", "spinlocks", "barriers"),
         *("delegation", "elision", "structures", "profiler", "simulator", "explorer"),

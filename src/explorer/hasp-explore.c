@@ -148,6 +148,13 @@ static int check_barrier(unsigned index, const struct arguments *arguments)
     return check(&subject, arguments);
 }
 
+static int check_channel(unsigned policy, const struct arguments *arguments)
+{
+    const struct subject subject = {"channel", channel_client_uses(policy),
+                                    channel_clients, channel_client_count};
+    return check(&subject, arguments);
+}
+
 /* The kinds of locks. `length`: without the wrapped locks. */
 static const struct kind {
     const char *name;
@@ -164,6 +171,8 @@ static const struct kind {
      &spinlock_client_count},
     {"barrier", &barrier_list_length, barrier_find, check_barrier, barrier_clients,
      &barrier_client_count},
+    {"channel", &channel_policies, channel_policy_find, check_channel, channel_clients,
+     &channel_client_count},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 

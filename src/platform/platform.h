@@ -56,7 +56,8 @@
  * already be unmapped. requeue(from, expected, to) moves one sleeper from `from` to
  * `to` without waking it, if `from` still holds `expected`. An interrupted sleep counts
  * as a spurious wake-up. SLEEP_SLICE_NS: how long a thread should sleep at most where a
- * process without Hasp may omit the wake-up; 0 if there is none.
+ * process without Hasp may omit the wake-up; 0 if there is none. park_shared() and
+ * unpark_shared() are the same for cells in memory that processes share.
  *
  * TIME. struct deadline { clockid_t clock; struct timespec at; }, absolute,
  * CLOCK_REALTIME or CLOCK_MONOTONIC. deadline_passed(d). now_ns(): monotonic
@@ -89,6 +90,12 @@
  * calling thread's struct held_nodes, zero in a new thread, inherited by the child of a
  * fork; only its thread uses it, and calls expect_wait(false) after it has added the
  * first entry or removed the last one.
+ *
+ * LIVENESS. name_this_thread(name) stores the calling thread in a zeroed struct
+ * thread_name, unless that holds another; returns whether it did. The name is valid in
+ * other processes of the same PID namespace. thread_is_gone(name): whether the named
+ * thread has ended; the caller then sees all that it did. False while nobody is named.
+ * threads_can_die(): false if that can never be true.
  *
  * TOPOLOGY. cpu_count(): the CPUs that this process may use (affinity and quota), at
  * least 1. node_count(): the number of NUMA nodes. current_node(): the node that the
@@ -139,6 +146,12 @@ struct held_nodes {
     struct {
         struct atomic_u32 lock, node;
     } entries[HELD_NODES];
+};
+
+/* A thread, among all processes. */
+struct thread_name {
+    struct atomic_u32 thread, process;
+    struct atomic_u64 started; /* distinguishes threads with the same id; 0: unknown */
 };
 
 struct deadline {

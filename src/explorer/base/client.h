@@ -17,6 +17,8 @@ struct client {
     uint8_t spurious_wakeups; /* that each thread may have */
     uint8_t child; /* if not 0: the client forks, and this thread and the following ones
                       start in the child */
+    bool dies; /* a thread of the client ends by thread_dies(). Elsewhere none does: a
+                  waiter does not check for it, and a lost wake-up is a deadlock */
     bool every_step; /* every operation is a scheduling point: the client observes the
                         lock from outside */
     uint8_t alike; /* bit set of symmetric threads, which start in this order unless the

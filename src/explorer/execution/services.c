@@ -3,6 +3,7 @@
 
 #include "explorer/base/model.h"
 #include "explorer/base/verdict.h"
+#include "explorer/execution/run.h"
 #include "explorer/execution/steps.h"
 #include "explorer/memory/views.h"
 
@@ -10,6 +11,24 @@ void expect(bool condition, const char *text)
 {
     if (!condition)
         fail("assertion", "%s", text);
+}
+
+/* The kernel ends a thread after everything that the thread did. */
+static struct atomic_u32 gone[THREADS];
+
+void thread_dies(void)
+{
+    store_release(&gone[model.running], 1);
+}
+
+bool checked_thread_gone(uint32_t thread)
+{
+    return thread && load_acquire(&gone[thread - 1]);
+}
+
+bool checked_threads_can_die(void)
+{
+    return run.client->dies;
 }
 
 void begin_operation(void)
@@ -44,8 +63,8 @@ bool sees_waiting(unsigned thread)
     uint16_t choices[CHOICES];
     watch_waiters();
     const struct thread *waiting = &model.thread[thread];
-    bool goes_on = waiting->request.operation == OP_RELAX &&
-                   choices_of((int)thread, choices) != 0;
+    bool goes_on =
+        waiting->request.operation == OP_RELAX && choices_of((int)thread, choices) != 0;
     if (!waiting->watched || goes_on)
         return false;
     view_join(&model.thread[model.running].view, &waiting->view);

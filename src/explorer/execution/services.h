@@ -29,6 +29,9 @@ bool sees_waiting(unsigned thread);
  * clients with `every_step`. */
 bool has_not_moved(unsigned thread);
 
+/* The calling thread is about to end without closing what it uses. */
+void thread_dies(void);
+
 /* Begins an operation: the thread's waits no longer depend on what it read before. */
 void begin_operation(void);
 

@@ -100,6 +100,9 @@ static inline enum checked_deadline checked_kind(const struct deadline *deadline
 #define requeue(from, expected, to)                                                    \
     checked_requeue(&(from)->raw, (expected), &(to)->raw, __func__)
 
+#define park_shared(c, expected, deadline) park(c, expected, deadline)
+#define unpark_shared(c, count) unpark(c, count)
+
 #define now_ns() checked_now_ns()
 #define ticks() checked_now_ns()
 #define ticks_to_ns(difference) ((uint64_t)(difference))
@@ -121,6 +124,16 @@ enum { SLEEP_SLICE_NS = 0 };
 #define fork_generation() checked_fork_generation()
 #define held_nodes() checked_held_nodes()
 #define is_forked_child() (checked_fork_generation() != 1)
+
+/* A name is the id of the thread. */
+static inline bool name_this_thread(struct thread_name *name)
+{
+    uint32_t nobody = 0;
+    return compare_exchange_acq_rel(&name->thread, &nobody, checked_thread());
+}
+
+#define threads_can_die() checked_threads_can_die()
+#define thread_is_gone(name) checked_thread_gone(load_acquire(&(name)->thread))
 
 #define cpu_count() 2u
 #define node_count() 2u

@@ -52,6 +52,9 @@ uint64_t checked_now_ns(void);
 
 uint32_t checked_spin_limit(void);
 uint32_t checked_thread(void);
+/* Whether this thread has called thread_dies(); false for 0. */
+bool checked_thread_gone(uint32_t thread);
+bool checked_threads_can_die(void);
 uint32_t checked_node(void);
 uint32_t checked_fork_generation(void);
 struct held_nodes *checked_held_nodes(void);

@@ -9,11 +9,12 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 
-/* This is inline, so that asynchronous cancellation can interrupt the system call. */
-static inline bool park(struct atomic_u32 *cell, uint32_t expected,
-                        const struct deadline *deadline)
+/* These are inline, so that asynchronous cancellation can interrupt the system call.
+ * `scope`: FUTEX_PRIVATE_FLAG or 0. */
+static inline bool park_within(struct atomic_u32 *cell, uint32_t expected,
+                               const struct deadline *deadline, int scope)
 {
-    int operation = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG;
+    int operation = FUTEX_WAIT_BITSET | scope;
     const struct timespec *at = NULL;
     if (deadline) {
         if (deadline->at.tv_sec < 0)
@@ -24,6 +25,23 @@ static inline bool park(struct atomic_u32 *cell, uint32_t expected,
     }
     return raw_syscall(SYS_futex, (long)&cell->raw, operation, (long)expected, (long)at,
                        0, (long)FUTEX_BITSET_MATCH_ANY) != -ETIMEDOUT;
+}
+
+static inline bool park(struct atomic_u32 *cell, uint32_t expected,
+                        const struct deadline *deadline)
+{
+    return park_within(cell, expected, deadline, FUTEX_PRIVATE_FLAG);
+}
+
+static inline bool park_shared(struct atomic_u32 *cell, uint32_t expected,
+                               const struct deadline *deadline)
+{
+    return park_within(cell, expected, deadline, 0);
+}
+
+static inline void unpark_shared(struct atomic_u32 *cell, uint32_t count)
+{
+    raw_syscall(SYS_futex, (long)&cell->raw, FUTEX_WAKE, (long)count, 0, 0, 0);
 }
 
 static inline void unpark(struct atomic_u32 *cell, uint32_t count)

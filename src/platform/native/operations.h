@@ -17,6 +17,7 @@
 #include "platform/native/die.h"
 #include "platform/native/fork.h"
 #include "platform/native/futex.h"
+#include "platform/native/liveness.h"
 #include "platform/native/memory.h"
 #include "platform/native/release_window.h"
 #include "platform/native/spinning.h"

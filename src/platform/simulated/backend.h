@@ -84,6 +84,8 @@ enum { SPINLOCK_FREE = 1, SPINLOCK_HELD = 0 };
 
 #define park(c, expected, deadline) simulated_park(&(c)->raw, (expected), (deadline))
 #define unpark(c, count) simulated_unpark(&(c)->raw, (count))
+#define park_shared(c, expected, deadline) park(c, expected, deadline)
+#define unpark_shared(c, count) unpark(c, count)
 #define requeue(from, expected, to)                                                    \
     simulated_requeue(&(from)->raw, (expected), &(to)->raw)
 
@@ -109,6 +111,16 @@ enum { SLEEP_SLICE_NS = 1000000 };
 #define fork_generation() 1u
 #define held_nodes() simulated_held_nodes()
 #define is_forked_child() false
+
+/* Threads do not end before their process. */
+static inline bool name_this_thread(struct thread_name *name)
+{
+    uint32_t nobody = 0;
+    return compare_exchange_acq_rel(&name->thread, &nobody, simulated_thread());
+}
+
+#define thread_is_gone(name) ((void)(name), false)
+#define threads_can_die() false
 
 #define cpu_count() simulated_cpus()
 #define node_count() simulated_nodes()

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+/* Clients of channels: messages arrive complete, once and in order; a wait ends when
+ * there is a message or room, when the other side closes or dies, and at its
+ * deadline. */
+#include "explorer/clients/clients.h"
+
+#include "explorer/base/variables.h"
+#include "explorer/clients/suitable.h"
+#include "explorer/execution/services.h"
+
+#include "structures/channel/receivers.h"
+
+enum { MOST_SLOTS = 8, SETS = 2 };
+
+/* The channels of a client. The first ones have two lines, the last one has eight, so
+ * that it announces every second message that is taken. */
+static struct client_channel {
+    struct channel channel;
+    struct message_line lines[MOST_SLOTS];
+} channels[SETS + 1];
+
+static struct atomic_u32 common_bell;
+static struct lock_descriptor policies[] = {
+    {.name = ""}, {.name = "spin"}, {.name = "park", .parks = true}};
+
+const unsigned channel_policies = sizeof policies / sizeof policies[0];
+
+int channel_policy_find(const char *name)
+{
+    for (unsigned i = 1; i < channel_policies; i++)
+        if (strcmp(policies[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+struct lock_descriptor channel_client_uses(unsigned policy)
+{
+    const uint32_t flags = policies[policy].parks ? CHANNEL_PARKS : 0;
+    for (unsigned i = 0; i <= SETS; i++) {
+        struct channel *channel = &channels[i].channel;
+        channel_init(channel, i == SETS ? MOST_SLOTS : 2, flags);
+    }
+    return policies[policy];
+}
+
+static void open_sender(struct sender *sender, unsigned index)
+{
+    begin_operation();
+    expect(sender_open(sender, &channels[index].channel) == 0, "a sender is refused");
+}
+
+static void open_receiver(struct receiver *receiver, unsigned index,
+                          struct atomic_u32 *bell)
+{
+    begin_operation();
+    expect(receiver_open(receiver, &channels[index].channel, bell) == 0,
+           "a receiver is refused");
+}
+
+static void close_sender(struct sender *sender)
+{
+    begin_operation();
+    sender_close(sender);
+}
+
+/* As sender_send(). The copy is a plain store, which the compiler reports. */
+static int send(struct sender *sender, uint32_t value, const struct deadline *deadline)
+{
+    begin_operation();
+    struct message_line *line = sender_reserve(sender);
+    if (!line) {
+        int result = sender_wait(sender, deadline);
+        if (result)
+            return result;
+        line = sender_reserve(sender);
+        expect(line != NULL, "a wait for room ends without any");
+    }
+    *(uint32_t *)(void *)line->data = value;
+    sender_publish(sender, line, sizeof value);
+    return sender_notify(sender);
+}
+
+static uint32_t take(struct receiver *receiver, struct message_line *line)
+{
+    uint32_t value = *(uint32_t *)(void *)line->data;
+    receiver_release(receiver);
+    return value;
+}
+
+/* As receiver_receive(). */
+static int receive(struct receiver *receiver, uint32_t *value,
+                   const struct deadline *deadline)
+{
+    begin_operation();
+    struct message_line *line = receiver_peek(receiver);
+    if (!line) {
+        int result = receiver_wait(receiver, deadline);
+        if (result)
+            return result;
+        line = receiver_peek(receiver);
+        expect(line != NULL, "a wait for a message ends without one");
+    }
+    *value = take(receiver, line);
+    return 0;
+}
+
+static void send_all(unsigned index, uint32_t messages)
+{
+    struct sender sender;
+    open_sender(&sender, index);
+    for (uint32_t value = 1; value <= messages; value++)
+        expect(send(&sender, value, NULL) == 0, "a message is refused");
+    close_sender(&sender);
+}
+
+static void receive_all(unsigned index, uint32_t messages)
+{
+    struct receiver receiver;
+    uint32_t value = 0;
+    open_receiver(&receiver, index, NULL);
+    for (uint32_t wanted = 1; wanted <= messages; wanted++) {
+        expect(receive(&receiver, &value, NULL) == 0, "a message is lost");
+        expect(value == wanted, "a message is out of order");
+    }
+    expect(receive(&receiver, &value, NULL) == EPIPE, "the end is not reported");
+}
+
+static void stream(unsigned thread)
+{
+    if (thread == 0)
+        send_all(0, 3);
+    else
+        receive_all(0, 3);
+}
+
+static void long_stream(unsigned thread)
+{
+    if (thread == 0)
+        send_all(SETS, MOST_SLOTS + 1);
+    else
+        receive_all(SETS, MOST_SLOTS + 1);
+}
+
+/* A receiver that never calls a wait. */
+static void poll_all(unsigned index, uint32_t messages)
+{
+    struct receiver receiver;
+    uint32_t wanted = 1;
+    open_receiver(&receiver, index, NULL);
+    begin_operation();
+    for (;;) {
+        struct message_line *line = receiver_peek(&receiver);
+        if (line)
+            expect(take(&receiver, line) == wanted++, "a message is out of order");
+        else if (receiver_end(&receiver))
+            break;
+        else
+            relax();
+    }
+    expect(wanted == messages + 1, "a message is lost");
+}
+
+static void polled(unsigned thread)
+{
+    if (thread == 0)
+        send_all(0, 3);
+    else
+        poll_all(0, 3);
+}
+
+/* A request, its answer, and another one: two channels. */
+static void round_trip(unsigned thread)
+{
+    struct sender sender;
+    struct receiver receiver;
+    uint32_t value = 0;
+    open_sender(&sender, thread);
+    open_receiver(&receiver, 1 - thread, NULL);
+    for (uint32_t turn = 1; turn <= 2; turn++) {
+        if (thread == 0)
+            expect(send(&sender, turn, NULL) == 0, "a request is refused");
+        expect(receive(&receiver, &value, NULL) == 0 && value == turn,
+               "a message of a round trip is wrong");
+        if (thread == 1)
+            expect(send(&sender, turn, NULL) == 0, "an answer is refused");
+    }
+}
+
+/* The receiver closes after the first message: the sender must get to know it. */
+static void receiver_ends(unsigned thread)
+{
+    if (thread == 0) {
+        struct sender sender;
+        open_sender(&sender, 0);
+        int result = 0;
+        for (uint32_t value = 1; value <= 4 && !result; value++)
+            result = send(&sender, value, NULL);
+        expect(result == EPIPE, "a closed receiver is not reported");
+    } else {
+        struct receiver receiver;
+        uint32_t value = 0;
+        open_receiver(&receiver, 0, NULL);
+        expect(receive(&receiver, &value, NULL) == 0 && value == 1,
+               "the first message is wrong");
+        begin_operation();
+        receiver_close(&receiver);
+    }
+}
+
+/* Both sides may time out, and then go on. */
+static void with_deadlines(unsigned thread)
+{
+    if (thread == 0) {
+        struct sender sender;
+        open_sender(&sender, 0);
+        for (uint32_t value = 1; value <= 3; value++) {
+            int result = send(&sender, value, new_deadline());
+            if (result == ETIMEDOUT)
+                result = send(&sender, value, NULL);
+            expect(result == 0, "a message is refused");
+        }
+    } else {
+        struct receiver receiver;
+        uint32_t value = 0;
+        open_receiver(&receiver, 0, NULL);
+        for (uint32_t wanted = 1; wanted <= 3; wanted++) {
+            int result = receive(&receiver, &value, new_deadline());
+            if (result == ETIMEDOUT)
+                result = receive(&receiver, &value, NULL);
+            expect(result == 0 && value == wanted, "a message is lost");
+        }
+    }
+}
+
+/* The sender ends without closing: its message arrives, and its end is reported. */
+static void sender_dies(unsigned thread)
+{
+    if (thread == 0) {
+        struct sender sender;
+        open_sender(&sender, 0);
+        send(&sender, 1, NULL);
+        thread_dies();
+    } else {
+        struct receiver receiver;
+        uint32_t value = 0;
+        open_receiver(&receiver, 0, NULL);
+        expect(receive(&receiver, &value, NULL) == 0 && value == 1,
+               "the message of a dead sender is lost");
+        expect(receive(&receiver, &value, NULL) == EOWNERDEAD,
+               "the death of the sender is not reported");
+    }
+}
+
+static void receiver_dies(unsigned thread)
+{
+    if (thread == 0) {
+        struct sender sender;
+        int result = 0;
+        open_sender(&sender, 0);
+        for (uint32_t value = 1; value <= 4 && !result; value++)
+            result = send(&sender, value, NULL);
+        expect(result == EOWNERDEAD, "the death of the receiver is not reported");
+    } else {
+        struct receiver receiver;
+        uint32_t value = 0;
+        open_receiver(&receiver, 0, NULL);
+        receive(&receiver, &value, NULL);
+        thread_dies();
+    }
+}
+
+/* Receives one message from each of two senders, and the end of both. */
+static void receive_any(void)
+{
+    struct receiver receivers[SETS];
+    struct receiver *all[SETS];
+    struct receivers set = {all, SETS, 0};
+    for (unsigned i = 0; i < SETS; i++) {
+        open_receiver(&receivers[i], i, &common_bell);
+        all[i] = &receivers[i];
+    }
+    unsigned got = 0, ended = 0;
+    while (ended < SETS) {
+        uint32_t from;
+        begin_operation();
+        int result = receivers_wait(&set, NULL, &from, NULL);
+        if (result) {
+            expect(result == EPIPE, "a sender is reported as dead");
+            all[from] = NULL;
+            ended++;
+        } else {
+            expect(take(all[from], receiver_peek(all[from])) == 1, "a wrong message");
+            got++;
+        }
+    }
+    expect(got == SETS, "a message is lost");
+}
+
+static void any(unsigned thread)
+{
+    if (thread < SETS)
+        send_all(thread, 1);
+    else
+        receive_any();
+}
+
+/* Two receivers of one channel: one is refused. */
+static void two_receivers(unsigned thread)
+{
+    if (thread == 0) {
+        send_all(0, 1);
+        return;
+    }
+    struct receiver receiver;
+    uint32_t value = 0;
+    begin_operation();
+    int result = receiver_open(&receiver, &channels[0].channel, NULL);
+    expect(result == 0 || result == EBUSY, "opening fails for another reason");
+    if (result == 0) {
+        expect(fetch_add_relaxed(&served, 1) == 0, "two receivers of one channel");
+        expect(receive(&receiver, &value, NULL) == 0 && value == 1, "a lost message");
+    }
+}
+
+static void finish_nothing(void)
+{
+}
+
+static void finish_one_receiver(void)
+{
+    expect(load_relaxed(&served) == 1, "both receivers are refused");
+}
+
+const struct client channel_clients[] = {
+    {.name = "stream",
+     .summary = "three messages through two lines, and the end",
+     .threads = 2,
+     .body = stream,
+     .finish = finish_nothing},
+    {.name = "polled",
+     .summary = "the stream, with a receiver that polls",
+     .threads = 2,
+     .body = polled,
+     .finish = finish_nothing},
+    {.name = "round-trip",
+     .summary = "two requests, each with its answer",
+     .threads = 2,
+     .body = round_trip,
+     .finish = finish_nothing},
+    {.name = "receiver-ends",
+     .summary = "the receiver closes while the sender may wait for room",
+     .threads = 2,
+     .body = receiver_ends,
+     .finish = finish_nothing},
+    {.name = "deadlines",
+     .summary = "both sides may time out, and then go on",
+     .threads = 2,
+     .body = with_deadlines,
+     .finish = finish_nothing},
+    {.name = "sender-dies",
+     .summary = "the sender ends without closing",
+     .threads = 2,
+     .body = sender_dies,
+     .finish = finish_nothing,
+     .dies = true},
+    {.name = "receiver-dies",
+     .summary = "the receiver ends without closing",
+     .threads = 2,
+     .body = receiver_dies,
+     .finish = finish_nothing,
+     .dies = true},
+    {.name = "any",
+     .summary = "one receiver of two channels, and the ends of both senders",
+     .threads = 3,
+     .body = any,
+     .finish = finish_nothing,
+     .alike = BIT(0) | BIT(1)},
+    {.name = "two-receivers",
+     .summary = "two receivers of one channel: one is refused",
+     .threads = 3,
+     .body = two_receivers,
+     .finish = finish_one_receiver},
+    {.name = "long-stream",
+     .summary = "nine messages through eight lines, announced in twos",
+     .threads = 2,
+     .body = long_stream,
+     .finish = finish_nothing},
+    {.name = "spurious",
+     .summary = "the stream; each thread may wake up spuriously once",
+     .threads = 2,
+     .suits = parks,
+     .body = stream,
+     .finish = finish_nothing,
+     .spurious_wakeups = 1},
+};
+const unsigned channel_client_count =
+    sizeof channel_clients / sizeof channel_clients[0];

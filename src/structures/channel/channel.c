@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "structures/channel/channel.h"
+
+enum { CHANNEL_MAGIC = 0x68636831, SLOTS_LEAST = 2, QUANTA = 4 };
+
+static bool are_slots(uint32_t slots)
+{
+    return slots >= SLOTS_LEAST && slots <= CHANNEL_SLOTS_MOST &&
+           !(slots & (slots - 1));
+}
+
+size_t channel_size(uint32_t slots)
+{
+    return are_slots(slots)
+               ? sizeof(struct channel) + (size_t)slots * sizeof(struct message_line)
+               : 0;
+}
+
+int channel_init(struct channel *channel, uint32_t slots, uint32_t flags)
+{
+    const uint32_t known = CHANNEL_PARKS | CHANNEL_SHARED | CHANNEL_EAGER;
+    if (!are_slots(slots) || (flags & ~known) ||
+        (uintptr_t)channel % __alignof__(struct channel))
+        return EINVAL;
+    memset((void *)channel, 0, channel_size(slots));
+    bool eager = (flags & CHANNEL_EAGER) || slots < QUANTA;
+    channel->mask = slots - 1;
+    channel->flags = flags;
+    channel->quantum = eager ? 1 : slots / QUANTA;
+    channel->magic = CHANNEL_MAGIC;
+    return 0;
+}
+
+/* Makes the calling thread the owner of one side. */
+static int claim(struct channel *channel, struct thread_name *owner)
+{
+    if (channel->magic != CHANNEL_MAGIC)
+        return EINVAL;
+    return name_this_thread(owner) ? 0 : EBUSY;
+}
+
+int sender_open(struct sender *sender, struct channel *channel)
+{
+    int result = claim(channel, &channel->sender);
+    if (result)
+        return result;
+    sender->channel = channel;
+    sender->lines = channel_lines(channel);
+    sender->mask = channel->mask;
+    sender->position = 0;
+    sender->limit = channel->mask + 1;
+    sender->parks = channel->flags & CHANNEL_PARKS;
+    return 0;
+}
+
+int receiver_open(struct receiver *receiver, struct channel *channel,
+                  struct atomic_u32 *bell)
+{
+    int result = claim(channel, &channel->receiver);
+    if (result)
+        return result;
+    /* The sender reads it after it has read RECEIVER_ASLEEP. */
+    channel->bell = bell ? (char *)bell - (char *)channel : 0;
+    receiver->channel = channel;
+    receiver->lines = channel_lines(channel);
+    receiver->mask = channel->mask;
+    receiver->quantum = channel->quantum;
+    receiver->position = 0;
+    receiver->parks = channel->flags & CHANNEL_PARKS;
+    return 0;
+}
+
+static void ring(const struct channel *channel, struct atomic_u32 *bell)
+{
+    fetch_add_relaxed(bell, 1);
+    if (channel->flags & CHANNEL_SHARED)
+        unpark_shared(bell, 1);
+    else
+        unpark(bell, 1);
+}
+
+/* Clears a bit; returns whether it was set. Pairs with the release of C4. */
+static bool take_bit(struct channel *channel, uint32_t bit)
+{
+    return fetch_and_acquire(&channel->attention, ~bit) & bit;
+}
+
+static struct atomic_u32 *bell_of_receiver(struct channel *channel)
+{
+    if (!channel->bell)
+        return &channel->bells[0];
+    return (struct atomic_u32 *)(void *)((char *)channel + channel->bell);
+}
+
+void channel_wake_receiver(struct channel *channel)
+{
+    if (take_bit(channel, RECEIVER_ASLEEP))
+        ring(channel, bell_of_receiver(channel));
+}
+
+void channel_wake_sender(struct channel *channel)
+{
+    if (take_bit(channel, SENDER_ASLEEP))
+        ring(channel, &channel->bells[1]);
+}
+
+void sender_close(struct sender *sender)
+{
+    struct channel *channel = sender->channel;
+    if (fetch_or_release(&channel->attention, SENDER_CLOSED) & RECEIVER_ASLEEP)
+        channel_wake_receiver(channel);
+}
+
+void receiver_close(struct receiver *receiver)
+{
+    struct channel *channel = receiver->channel;
+    if (fetch_or_relaxed(&channel->attention, RECEIVER_CLOSED) & SENDER_ASLEEP)
+        channel_wake_sender(channel);
+}
+
+int sender_peer(const struct sender *sender)
+{
+    struct channel *channel = sender->channel;
+    if (load_relaxed(&channel->attention) & RECEIVER_CLOSED)
+        return EPIPE;
+    return thread_is_gone(&channel->receiver) ? EOWNERDEAD : 0;
+}
+
+int receiver_peer(const struct receiver *receiver)
+{
+    struct channel *channel = receiver->channel;
+    if (load_relaxed(&channel->attention) & SENDER_CLOSED)
+        return EPIPE;
+    return thread_is_gone(&channel->sender) ? EOWNERDEAD : 0;
+}

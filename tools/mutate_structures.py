@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Weaken each memory order of src/structures in turn, and run the model checker on it.
+
+Prints one line for each mutant: caught (and the client that caught it), explained (the
+reason is in src/structures/mutants.toml), or SURVIVED. Exit status 1 if one survived
+without a reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from mutant_checker import strip_outputs
+from mutants import ROOT, SOURCES, Mutant, find_mutants
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    from pip._vendor import tomli as tomllib
+
+STRUCTURES = SOURCES / "structures"
+REASONS = STRUCTURES / "mutants.toml"
+FINDING, USAGE = 1, 2
+STATES = 300_000
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A folder of src/structures, and the clients that check it."""
+
+    kind: str
+    variants: tuple[str, ...]  # as in `hasp-explore --lock`
+
+
+KINDS = {"channel": Structure("channel", ("spin", "park"))}
+
+
+@dataclass(frozen=True)
+class Task:
+    """A mutant of a file."""
+
+    path: Path
+    mutant: Mutant
+
+    @property
+    def structure(self) -> Structure:
+        return KINDS[self.path.relative_to(STRUCTURES).parts[0]]
+
+
+def all_tasks(chosen: list[str]) -> Iterator[Task]:
+    """The mutants of the chosen folders or files; without a choice, all of them."""
+    for path in sorted(STRUCTURES.rglob("*.[ch]")):
+        words = {path.name, path.relative_to(STRUCTURES).parts[0]}
+        if words & KINDS.keys() and (not chosen or words & {*chosen}):
+            file = path.relative_to(SOURCES).as_posix()
+            for mutant in find_mutants(file, path.read_text(encoding="utf-8")):
+                yield Task(path, mutant)
+
+
+class Build:
+    """The objects of hasp-explore in a build folder."""
+
+    def __init__(self, build: Path) -> None:
+        self.folder = build.resolve()
+        text = (build / "compile_commands.json").read_text(encoding="utf-8")
+        self.objects: list[str] = []
+        self.commands: dict[str, tuple[list[str], Path]] = {}
+        parts = ("locks-checked", "explorer-clients", "explorer", "hasp-explore")
+        for command in json.loads(text):
+            output: str = command["output"]
+            if Path(output).parent.name.split(".")[0].removeprefix("lib") not in parts:
+                continue
+            self.objects.append(output)
+            source = (self.folder / command["file"]).resolve()
+            if "channel" in source.as_posix():
+                words = strip_outputs(shlex.split(command["command"]))
+                words = [word for word in words if Path(word).name != "ccache"]
+                self.commands[output] = (words, source)
+
+    def run(self, words: list[str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(words, cwd=self.folder, capture_output=True, text=True)
+
+    def make(self, folder: Path, task: Task) -> Path:
+        """Build hasp-explore with the mutant in a folder of its own."""
+        place = folder / task.path.relative_to(SOURCES)
+        place.parent.mkdir(parents=True)
+        place.write_text(task.mutant.apply(task.path.read_text(encoding="utf-8")))
+        linked: list[str] = []
+        for output in self.objects:
+            if output in self.commands:
+                words, source = self.commands[output]
+                given = place if source == task.path else source
+                made = str(folder / f"{len(linked)}.o")
+                flags = [f"-I{folder}", *words[1:], "-w", "-g0", "-o", made, "-c"]
+                self.check(self.run([words[0], *flags, str(given)]))
+                linked.append(made)
+            else:
+                linked.append(output)
+        program = folder / "hasp-explore"
+        self.check(self.run(["cc", "-o", str(program), *linked]))
+        return program
+
+    def check(self, done: subprocess.CompletedProcess[str]) -> None:
+        if done.returncode:
+            raise SystemExit(done.stderr)
+
+
+def caught_by(build: Build, task: Task) -> str:
+    """Return the variant and client that catch the mutant, or an empty string."""
+    with tempfile.TemporaryDirectory(prefix="hasp-mutant-") as folder:
+        program = build.make(Path(folder), task)
+        for variant in task.structure.variants:
+            words = ["--kind", task.structure.kind, "--lock", variant, "--quiet"]
+            limits = ["--states", str(STATES), "--time-limit", "60"]
+            done = build.run([str(program), *words, *limits])
+            for line in done.stdout.splitlines():
+                row = json.loads(line)
+                if row["verdict"] != "ok":
+                    return f"{variant}, {row['client']}: {row['verdict']}"
+    return ""
+
+
+def reasons() -> dict[str, str]:
+    """Return the reasons why mutants survive, by their keys."""
+    rows = tomllib.loads(REASONS.read_text(encoding="utf-8")).get("survivor", [])
+    return {key: row["reason"] for row in rows for key in row["mutants"]}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("chosen", nargs="*", metavar="FOLDER|FILE")
+    parser.add_argument("--list", action="store_true", help="only list the mutants")
+    parser.add_argument("--every", type=int, default=1, help="run each Nth mutant (1)")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N")
+    parser.add_argument("--build", type=Path, metavar="FOLDER")
+    options = parser.parse_args()
+    tasks = list(all_tasks(options.chosen))[:: options.every]
+    if not tasks:
+        print(f"no mutants of {' '.join(options.chosen)}", file=sys.stderr)
+        return USAGE
+    if options.list:
+        print("\n".join(task.mutant.key for task in tasks))
+        return 0
+    os.nice(5)
+    build = Build(
+        options.build or Path(os.environ.get("HASP_NATIVE_DIR", ROOT / "build"))
+    )
+    known, left = reasons(), 0
+    with ThreadPoolExecutor(options.jobs) as pool:
+        found = pool.map(lambda task: caught_by(build, task), tasks)
+        for task, client in zip(tasks, found, strict=True):
+            key = task.mutant.key
+            if client:
+                print(f"caught     {key}  ({client})", flush=True)
+            elif key in known:
+                print(f"explained  {key}", flush=True)
+            else:
+                left += 1
+                print(f"SURVIVED   {key}", flush=True)
+    return FINDING if left else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
