@@ -155,6 +155,14 @@ static int check_channel(unsigned policy, const struct arguments *arguments)
     return check(&subject, arguments);
 }
 
+static int check_map(unsigned variant, const struct arguments *arguments)
+{
+    const struct subject subject = {"map", map_client_uses(), map_clients,
+                                    map_client_count};
+    (void)variant;
+    return check(&subject, arguments);
+}
+
 /* The kinds of locks. `length`: without the wrapped locks. */
 static const struct kind {
     const char *name;
@@ -173,6 +181,7 @@ static const struct kind {
      &barrier_client_count},
     {"channel", &channel_policies, channel_policy_find, check_channel, channel_clients,
      &channel_client_count},
+    {"map", &map_variants, map_variant_find, check_map, map_clients, &map_client_count},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 

@@ -29,4 +29,10 @@ extern const unsigned channel_client_count, channel_policies;
 int channel_policy_find(const char *name);
 struct lock_descriptor channel_client_uses(unsigned policy);
 
+/* Clients of maps, numbered as a list of one. */
+extern const struct client map_clients[];
+extern const unsigned map_client_count, map_variants;
+int map_variant_find(const char *name);
+struct lock_descriptor map_client_uses(void);
+
 #endif

@@ -113,7 +113,7 @@ static inline uint64_t bucket_lock(struct bucket *bucket)
             control = load_acquire(&bucket->control);
             continue;
         }
-        if (turns < yield_limit())
+        if (turns != yield_limit())
             turns++;
         else
             yield();
