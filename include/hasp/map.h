@@ -37,6 +37,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct hasp_map;
 
 enum hasp_map_result {
@@ -74,7 +78,7 @@ struct hasp_map_options {
     uint32_t key_bytes, value_bytes;
     /* The lock that excludes writers, as `hasp list` names it; NULL: a bit of each
      * bucket, which is fastest. It guards a stripe: an equal part of all hashes. */
-    const char *lock;
+    const char *lock_name;
     uint64_t stripes; /* at most 65536; 0: 64, or fewer if there are fewer buckets */
     /* Bounds of the number of buckets, of three entries each; 0: 16, and as many as
      * there are. Equal bounds: the map is never resized, and searches get longer. With
@@ -85,37 +89,37 @@ struct hasp_map_options {
     const struct hasp_map_memory *memory; /* NULL: the C library's */
 };
 
-/* Creates an empty map and stores it in *map. options NULL: all defaults. Returns
+/* Creates an empty map and stores it in *m. options NULL: all defaults. Returns
  * HASP_MAP_OK, BAD_OPTIONS, UNKNOWN_LOCK, NO_MEMORY or OVER_BUDGET. */
-int hasp_map_create(struct hasp_map **map, const struct hasp_map_options *options);
+int hasp_map_create(struct hasp_map **m, const struct hasp_map_options *options);
 
 /* Gives all its memory back. No thread may be using the map. NULL is allowed. */
-void hasp_map_destroy(struct hasp_map *map);
+void hasp_map_destroy(struct hasp_map *m);
 
 /* Stores the value, whether the key is present or not. Returns OK if it has replaced a
  * value, CREATED, BAD_KEY, BAD_VALUE, NO_MEMORY or OVER_BUDGET. */
-int hasp_map_put(struct hasp_map *map, const void *key, size_t key_bytes,
+int hasp_map_put(struct hasp_map *m, const void *key, size_t key_bytes,
                  const void *value, size_t value_bytes);
 
 /* Stores the value if the key is absent. Returns CREATED; OK if the key was present,
  * and nothing has changed; or an error of hasp_map_put(). */
-int hasp_map_insert(struct hasp_map *map, const void *key, size_t key_bytes,
+int hasp_map_insert(struct hasp_map *m, const void *key, size_t key_bytes,
                     const void *value, size_t value_bytes);
 
 /* Copies the value into `value`, which has room for *value_bytes, and stores its length
  * there. Returns OK, ABSENT, BAD_KEY, NO_MEMORY (only in the first call of a thread);
  * or SMALL_BUFFER, and then only the length is stored. */
-int hasp_map_get(struct hasp_map *map, const void *key, size_t key_bytes, void *value,
+int hasp_map_get(struct hasp_map *m, const void *key, size_t key_bytes, void *value,
                  size_t *value_bytes);
 
 /* Calls the function with the value where it stands; the bytes are valid, and do not
  * change, until the function returns. Returns OK, ABSENT, BAD_KEY or NO_MEMORY. */
 typedef void hasp_map_reader(void *argument, const void *value, size_t value_bytes);
-int hasp_map_read(struct hasp_map *map, const void *key, size_t key_bytes,
+int hasp_map_read(struct hasp_map *m, const void *key, size_t key_bytes,
                   hasp_map_reader *reader, void *argument);
 
 /* Removes the key. Returns OK, ABSENT, BAD_KEY or NO_MEMORY. */
-int hasp_map_remove(struct hasp_map *map, const void *key, size_t key_bytes);
+int hasp_map_remove(struct hasp_map *m, const void *key, size_t key_bytes);
 
 /* What becomes of an entry. */
 enum hasp_map_change { HASP_MAP_KEEP, HASP_MAP_STORE, HASP_MAP_REMOVE };
@@ -133,7 +137,7 @@ struct hasp_map_value {
 typedef enum hasp_map_change hasp_map_decide(void *argument, const void *value,
                                              size_t value_bytes,
                                              struct hasp_map_value *fresh);
-int hasp_map_update(struct hasp_map *map, const void *key, size_t key_bytes,
+int hasp_map_update(struct hasp_map *m, const void *key, size_t key_bytes,
                     hasp_map_decide *decide, void *argument);
 
 /* Calls the function for the entries until it returns false, and returns whether it
@@ -144,20 +148,24 @@ int hasp_map_update(struct hasp_map *map, const void *key, size_t key_bytes,
  * The function may use the map, and change it. */
 typedef bool hasp_map_visitor(void *argument, const void *key, size_t key_bytes,
                               const void *value, size_t value_bytes);
-bool hasp_map_iterate(struct hasp_map *map, hasp_map_visitor *visitor, void *argument);
+bool hasp_map_iterate(struct hasp_map *m, hasp_map_visitor *visitor, void *argument);
 
 /* Returns the number of entries, by iterating. */
-uint64_t hasp_map_count(struct hasp_map *map);
+uint64_t hasp_map_count(struct hasp_map *m);
 
 /* Returns the number of buckets. */
-uint64_t hasp_map_buckets(struct hasp_map *map);
+uint64_t hasp_map_buckets(struct hasp_map *m);
 
 /* Finishes resizing, shrinks the map as far as its entries allow, and gives back all
  * retired memory. Takes time in proportion to the buckets. Returns false if something
  * was left because other threads are using the map, or for want of memory. */
-bool hasp_map_settle(struct hasp_map *map);
+bool hasp_map_settle(struct hasp_map *m);
 
 /* Returns what a result means, as a phrase in English. */
 const char *hasp_map_explain(int result);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

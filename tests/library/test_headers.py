@@ -70,7 +70,8 @@ def test_every_function_has_the_prefix(
 def test_every_type_and_constant_has_the_prefix(
     installed: Installed, header: str
 ) -> None:
-    text = (installed.prefix / "include/hasp/internal" / header).read_text()
+    folder = installed.prefix / "include/hasp"
+    text = (folder / header).read_text() + (folder / "internal" / header).read_text()
     bare = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     tags = re.findall(r"\b(?:struct|union|enum) (\w+) \{", bare)
     bodies = re.findall(r"\benum(?: \w+)? \{(.*?)\}", bare, flags=re.DOTALL)

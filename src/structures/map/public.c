@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions of hasp/map.h: each finds the thread's record and calls the map's own.
  * */
-#include <hasp/map.h>
+#include "hasp/map.h"
 
 #include "structures/map/create.h"
 #include "structures/map/iterate.h"
@@ -40,7 +40,7 @@ int hasp_map_create(struct hasp_map **map, const struct hasp_map_options *option
     if (options) {
         own.key_bytes = options->key_bytes;
         own.value_bytes = options->value_bytes;
-        own.lock = options->lock;
+        own.lock = options->lock_name;
         own.stripes = options->stripes;
         own.least_buckets = options->least_buckets;
         own.most_buckets = options->most_buckets;

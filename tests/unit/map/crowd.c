@@ -134,7 +134,7 @@ static struct hasp_map *create(uint32_t key_bytes, uint32_t value_bytes,
     struct hasp_map *map = NULL;
     struct hasp_map_options options = {.key_bytes = key_bytes,
                                        .value_bytes = value_bytes,
-                                       .lock = lock,
+                                       .lock_name = lock,
                                        .least_buckets = 4};
     CHECK_EQUAL(hasp_map_create(&map, &options), HASP_MAP_OK);
     return map;

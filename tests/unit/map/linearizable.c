@@ -21,7 +21,7 @@ enum {
     KEYS = 3,  /* judged */
     STEPS = 8, /* of a thread in a round: HISTORY_MOST over THREADS */
     ROUNDS = 400,
-    OTHERS = 60,           /* keys that come and go, so that the map is resized */
+    OTHERS = 60, /* keys that come and go, so that the map is resized */
 };
 
 enum fault { NO_FAULT, STALE_GET, LOST_REMOVE, BLIND_INSERT };
@@ -194,7 +194,7 @@ static void *work(void *argument)
 static void check_histories(const char *lock)
 {
     static struct worker workers[THREADS];
-    struct hasp_map_options options = {.least_buckets = 2, .lock = lock};
+    struct hasp_map_options options = {.least_buckets = 2, .lock_name = lock};
     if (!as_bytes)
         options.key_bytes = options.value_bytes = 8;
     CHECK_EQUAL(hasp_map_create(&map, &options), HASP_MAP_OK);

@@ -16,7 +16,7 @@ static struct hasp_map *words_map(const char *lock, uint64_t budget)
 {
     struct hasp_map *map = NULL;
     struct hasp_map_options options = {
-        .key_bytes = WORD, .value_bytes = WORD, .lock = lock, .budget = budget};
+        .key_bytes = WORD, .value_bytes = WORD, .lock_name = lock, .budget = budget};
     CHECK_EQUAL(hasp_map_create(&map, &options), HASP_MAP_OK);
     return map;
 }
@@ -171,7 +171,7 @@ static void test_bad_input(void)
 {
     static unsigned char long_key[HASP_MAP_KEY_MOST + 1];
     struct hasp_map *map = NULL;
-    struct hasp_map_options unknown = {.lock = "no-such-lock"},
+    struct hasp_map_options unknown = {.lock_name = "no-such-lock"},
                             crossed = {.least_buckets = 64, .most_buckets = 32};
     size_t length = WORD;
     uint64_t value = 0;
