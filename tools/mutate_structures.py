@@ -43,7 +43,12 @@ class Structure:
     variants: tuple[str, ...]  # as in `hasp-explore --lock`
 
 
-KINDS = {"channel": Structure("channel", ("spin", "park"))}
+KINDS = {
+    "channel": Structure("channel", ("spin", "park")),
+    "map": Structure("map", ("map",)),
+}
+# Not compiled for the checked platform.
+NATIVE_ONLY = {"map/threads.c", "map/threads.h", "map/public.c"}
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,10 @@ class Task:
 def all_tasks(chosen: list[str]) -> Iterator[Task]:
     """The mutants of the chosen folders or files; without a choice, all of them."""
     for path in sorted(STRUCTURES.rglob("*.[ch]")):
-        words = {path.name, path.relative_to(STRUCTURES).parts[0]}
+        below = path.relative_to(STRUCTURES)
+        words = {path.name, below.parts[0]}
+        if below.as_posix() in NATIVE_ONLY:
+            continue
         if words & KINDS.keys() and (not chosen or words & {*chosen}):
             file = path.relative_to(SOURCES).as_posix()
             for mutant in find_mutants(file, path.read_text(encoding="utf-8")):
@@ -83,7 +91,7 @@ class Build:
                 continue
             self.objects.append(output)
             source = (self.folder / command["file"]).resolve()
-            if "channel" in source.as_posix():
+            if any(kind in source.relative_to(SOURCES).as_posix() for kind in KINDS):
                 words = strip_outputs(shlex.split(command["command"]))
                 words = [word for word in words if Path(word).name != "ccache"]
                 self.commands[output] = (words, source)
