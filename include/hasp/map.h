@@ -37,9 +37,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "platform/linkage.h"
+
+C_LINKAGE_BEGIN
 
 struct hasp_map;
 
@@ -164,8 +164,6 @@ bool hasp_map_settle(struct hasp_map *m);
 /* Returns what a result means, as a phrase in English. */
 const char *hasp_map_explain(int result);
 
-#ifdef __cplusplus
-}
-#endif
+C_LINKAGE_END
 
 #endif
