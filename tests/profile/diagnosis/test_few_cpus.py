@@ -80,7 +80,7 @@ def test_otherwise_glibcs_lock_is_kept_on_two_cpus(
     "more",
     [
         {"wait_share": 0.8},  # threads wait most of the time
-        {"wait_share": 0.3, "contended_share": 0.001},  # seldom, but long
+        {"wait_share": 0.3, "contended_share": 0.001, "hold_p50_ns": 5e3},  # seldom
         {"wait_share": 0.1, "hold_p99_ns": 2e6},  # a few sections are long
         {"wait_share": 0.1, "gain": 0.02},  # the bound is from a calmer run
     ],
@@ -89,6 +89,30 @@ def test_waiters_that_wait_long_for_short_sections_spin_before_they_sleep(
     more: dict[str, Any],
 ) -> None:
     assert advised({"share": 0.4, **more}) == "spinbit"
+
+
+def test_spinning_does_not_help_waiters_for_threads_without_a_cpu() -> None:
+    seldom = {"share": 0.4, "wait_share": 0.3, "contended_share": 0.001}
+    site = verdict({**seldom, "hold_p50_ns": 30.0}).sites[0]
+    assert site.recommendation is None
+    assert "threads without a CPU" in site.keep
+    assert advised({**seldom, "hold_p50_ns": 30.0}, **FITS) == "spinbit"
+
+
+def test_the_costliest_site_decides_for_the_whole_program() -> None:
+    """Another lock for a site that costs little would be one for all sites."""
+    waits = {"wait_share": 0.6, "contended_share": 0.001, "hold_p50_ns": 30.0}
+    free = {"waiters": 0.0, "waiters_share": 0.0, "contended_share": 0.0}
+    light = {**free, "wait_share": 0.0, "operation_share": 0.08}
+    sites = tuple(
+        SiteFeatures(number, f"pool.c:{number}", "mutex", **{**POOL, **more})
+        for number, more in enumerate(({"share": 0.6, **waits}, light), 1)
+    )
+    shares = {"section_share": 0.3, "active_share": 0.4, **CROWD}
+    measured = Features(cpus=2, nodes=1, sites=sites, lock="glibc", **shares)
+    found = judge(measured, load(), native.locks())
+    assert [one.recommendation is None for one in found.sites] == [True, False]
+    assert found.recommendation is None
 
 
 def test_long_sections_without_surplus_threads_are_left_to_auto() -> None:

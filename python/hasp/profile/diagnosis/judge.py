@@ -95,9 +95,7 @@ def _sentence(
 
 
 def _weight(site: SiteVerdict) -> tuple[bool, float]:
-    measured = site.features
-    shares = (measured.wait_share, measured.share, measured.operation_share)
-    return bool(site.bottlenecks), max((share or 0.0) for share in shares)
+    return bool(site.bottlenecks), site.cost
 
 
 def _kept(choice: Choice, fired: Sequence[Fired]) -> str:

@@ -34,6 +34,13 @@ class SiteVerdict:
     # advice that was dropped because no algorithm satisfies all
     conflicts: tuple[str, ...]
 
+    @property
+    def cost(self) -> float:
+        """The largest share of the threads' time that the site may cost."""
+        measured = self.features
+        shares = (measured.wait_share, measured.share, measured.operation_share)
+        return max((share or 0.0) for share in shares)
+
 
 @dataclass(frozen=True)
 class KindAdvice:
@@ -90,9 +97,12 @@ class Verdict:
     def recommendation(self) -> str | None:
         """Return the algorithm to try for the whole program; None:
 
-        keep the present one.
+        keep the present one. A site that should keep it decides if it costs more than
+        those where another one may gain.
         """
-        return next((site.recommendation for site in self.advised), None)
+        first = next(iter(self.advised), None)
+        kept = max((site.cost for site in self.sites if site.keep), default=0.0)
+        return first.recommendation if first and kept <= first.cost else None
 
     def as_json(self) -> dict[str, Any]:
         """Return one record, documented in docs/hasp-advise.md."""
