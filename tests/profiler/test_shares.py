@@ -101,3 +101,20 @@ def test_time_between_failing_tries(tmp_path: Path) -> None:
     assert use.trylock_failures > 1000
     # at most the 200 ms that the mutex is held, less if the thread is preempted
     assert 1e6 < use.trying_ns < 1e9
+
+
+PAUSES, PAUSE_NS = 100, 1e6  # of the cases below
+
+
+def test_sleep_between_failing_tries_is_time_spent_trying(tmp_path: Path) -> None:
+    found, profile = shares("sleeps_between_tries", tmp_path / "trace")
+    use = site_of(found, profile, "mutex").stats[Operation.LOCK]
+    assert use.trylock_failures == PAUSES
+    assert use.trying_ns >= (PAUSES - 1) * PAUSE_NS
+
+
+def test_work_between_failing_tries_is_not(tmp_path: Path) -> None:
+    found, profile = shares("works_between_tries", tmp_path / "trace")
+    use = site_of(found, profile, "mutex").stats[Operation.LOCK]
+    assert use.trylock_failures == PAUSES
+    assert use.trying_ns < PAUSES * PAUSE_NS / 2

@@ -208,5 +208,49 @@ static void tries(void)
     check_join(other);
 }
 
+enum { PAUSE_NS = 1000000, PAUSES = 100 };
+
+static void sleep_a_while(void)
+{
+    check_sleep_ms(PAUSE_NS / 1000000);
+}
+
+static void work_a_while(void)
+{
+    const long long end = check_now_ns(CLOCK_MONOTONIC) + PAUSE_NS;
+    while (check_now_ns(CLOCK_MONOTONIC) < end)
+        continue;
+}
+
+static void *try_with_pauses(void *pause)
+{
+    for (int i = 0; i < PAUSES; i++) {
+        CHECK(pthread_mutex_trylock(&mutex) != 0);
+        ((void (*)(void))(uintptr_t)pause)();
+    }
+    return NULL;
+}
+
+/* The other thread never gets the mutex. */
+static void tries_after(void (*pause)(void))
+{
+    begin_recording();
+    TELL(mutex);
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    check_join(check_start(try_with_pauses, (void *)(uintptr_t)pause));
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+}
+
+static void sleeps_between_tries(void)
+{
+    tries_after(sleep_a_while);
+}
+
+static void works_between_tries(void)
+{
+    tries_after(work_a_while);
+}
+
 CHECK_MAIN(CASE(herd), CASE(starved_writer), CASE(blocked_reader), CASE(stripes),
-           CASE(neighbours), CASE(tries))
+           CASE(neighbours), CASE(tries), CASE(sleeps_between_tries),
+           CASE(works_between_tries))

@@ -129,3 +129,19 @@ def test_threads_that_wait_again_at_once_had_nothing_to_do() -> None:
 def test_threads_that_work_under_the_mutex_were_woken_for_it() -> None:
     """As the slices of FFmpeg's filters."""
     assert diagnose(awakened(25 * US)).lead.id == "not-locks"
+
+
+def unheard(empty: int) -> Profile:
+    """Each change of a queue is broadcast; most of the time nobody waits."""
+    sent = 400_000
+    whole = waits(
+        WAITS, 100 * US, broadcasts=sent, empty_signals=empty, futile_wakes=120_000
+    )
+    return program(MUTEX, condition(2, "queue.c:12 &changed", {}, whole))
+
+
+def test_broadcasts_that_nobody_hears_wake_nobody() -> None:
+    found = diagnose(unheard(360_000))
+    assert (found.lead.id, found.lead.remedy) == ("herd", "signal-one")
+    assert "each broadcast wakes 5 threads" in found.sentence
+    assert diagnose(unheard(0)).lead.id != "herd"

@@ -109,3 +109,21 @@ def asleep_in_futexes(sleeps: int) -> Profile:
 def test_many_sleeps_without_a_lock_confirm_a_few_samples() -> None:
     assert diagnose(asleep_in_futexes(100_000)).lead.id == "unseen-locks"
     assert diagnose(asleep_in_futexes(100)).lead.id == "not-locks"
+
+
+def restless(blocked: int, sleeps: int) -> Profile:
+    """Threads sleep so often per second, and few samples find them in a futex."""
+    made = idle()
+    each = sleeps * 10 // len(made.threads)
+    threads = tuple(replace(one, voluntary=each) for one in made.threads)
+    seen = ForeignWaits(180, blocked, 0, {"server": 1.0} if blocked else {})
+    return replace(made, threads=threads, foreign=seen)
+
+
+def test_sleeps_that_samples_hardly_find() -> None:
+    """As with a semaphore that is held for microseconds."""
+    found = diagnose(restless(1, 50_000))
+    assert found.lead.id == "unseen-locks"
+    assert "50 k times per second" in found.sentence
+    assert diagnose(restless(0, 50_000)).lead.id == "not-locks"  # perhaps I/O
+    assert diagnose(restless(1, 500)).lead.id == "not-locks"

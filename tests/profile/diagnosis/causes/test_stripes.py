@@ -36,3 +36,25 @@ def seldom_used() -> Profile:
 def test_different_locks_of_one_creator_are_not_stripes(make) -> None:
     found = diagnose(make())
     assert "uneven-stripes" not in [one.id for one in (found.lead, *found.others)]
+
+
+def only_one_used(gaps: list[int]) -> Profile:
+    """Return 16 locks of which one is used, at these distances in turn."""
+    made = uneven()
+    (one,) = made.sites
+    hot, *others = one.locks
+    address, locks = hot.address, [replace(hot, acquisitions=400_000)]
+    for place, lock in enumerate(others):
+        address += gaps[place % len(gaps)]
+        locks.append(replace(lock, address=address, acquisitions=0, wait_ns=0))
+    return replace(made, sites=(replace(one, locks=tuple(locks)),))
+
+
+def test_elements_of_an_array_are_stripes_even_if_they_are_not_used() -> None:
+    found = diagnose(only_one_used([128]))
+    assert (found.lead.id, found.lead.remedy) == ("uneven-stripes", "spread-keys")
+
+
+def test_locks_of_separate_objects_that_are_not_used_are_not_stripes() -> None:
+    found = diagnose(only_one_used([128, 4096, 272]))
+    assert "uneven-stripes" not in [one.id for one in (found.lead, *found.others)]

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""Locks that cost time although nobody waits in them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from hasp.profile.diagnosis.diagnose import diagnose
+from hasp.profile.model.profile import Operation, Profile
+
+from .parts import MS, US, program, site, use
+
+
+def sleeping(each: float, hold: float = 20 * US) -> Profile:
+    """Return threads whose trylocks fail, and that then sleep for this long."""
+    failures = 4000
+    tried = use(
+        160_000,
+        hold=hold,
+        trylocks=164_000,
+        trylock_failures=failures,
+        longest_failing_run=5,
+        trying_ns=int(failures * each),
+    )
+    return program(site(tried))
+
+
+def test_threads_that_sleep_between_trylocks_could_block() -> None:
+    found = diagnose(sleeping(1.1 * MS))
+    assert (found.lead.id, found.lead.remedy) == ("trylock-loop", "block-instead")
+    assert "sleeps 1.1 ms before the next try" in found.sentence
+
+
+@pytest.mark.parametrize(
+    "profile",
+    [sleeping(60 * US), sleeping(1.1 * MS, hold=5 * MS)],
+    ids=["work between the tries", "sections are longer than the sleep"],
+)
+def test_other_failing_trylocks_are_no_loop(profile: Profile) -> None:
+    found = diagnose(profile)
+    assert "trylock-loop" not in [one.id for one in (found.lead, *found.others)]
+
+
+def private(taking: float, changes: int = 200) -> Profile:
+    """Return a lock that one thread uses; each acquisition takes so many ns."""
+    stats = use(60_000_000, 20, US, 10, owner_changes=changes)
+    stats = replace(stats, taking_ns=int(5000 * taking), taken_timed=5000)
+    made = site(stats)
+    few = {Operation.LOCK: use(100)}
+    threads = {2: {Operation.LOCK: stats}, 3: few}
+    return program(replace(made, threads=threads))
+
+
+def test_a_free_lock_whose_line_others_use_takes_long() -> None:
+    found = diagnose(private(120))
+    assert (found.lead.id, found.lead.remedy) == ("shared-line", "pad")
+
+
+@pytest.mark.parametrize("profile", [private(35), private(0)], ids=["near", "unknown"])
+def test_a_free_lock_that_is_taken_quickly_is_only_biased(profile: Profile) -> None:
+    assert diagnose(profile).lead.id == "biased"
