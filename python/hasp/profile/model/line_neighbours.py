@@ -17,8 +17,8 @@ FEWEST = 1000  # acquisitions of a busy lock
 MOST_LOCKS = 4096  # busy locks that are compared
 MOST_PAIRS = 16  # of one site
 NO_COUNTERS = (
-    "whether a mutex shares a cache line with the data that it protects is not "
-    "measured; `perf c2c` shows it on processors with the counters for it"
+    "which data share a cache line with a mutex is not measured; `perf c2c` shows it "
+    "on processors with the counters for it"
 )
 
 
