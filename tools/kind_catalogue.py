@@ -32,7 +32,8 @@ HEADS = {
 They are stored inside the 56 bytes of that type. Each supports read and write lock,
 trylock and timed lock, both kinds of preference, recursive readers, fork and
 cancellation, and returns `EDEADLK` to a writer that locks again and to a reader that
-wants to write. A lock that is shared between processes stays glibc's.
+wants to write. A lock that is shared between processes stays glibc's. OpenSSL, Kyoto
+Cabinet and the resolver unbound are tested under each (`tests/real`).
 
 - **Overtaken**: how often other threads may enter before a waiting writer does.
 - **Bytes**: the bytes of state inside `pthread_rwlock_t`, and the bytes outside, from

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import os
 import re
+import socket
+import struct
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -54,6 +57,72 @@ def test_kyoto_on_disk(launch: Launcher, lock: Lock, program: str) -> None:
         file = launch.folder / f"{order}-{program}"
         result = launch.run(path, order, "-th", threads, file, 1000)
         assert re.search(r"^ok$", result.stdout, re.MULTILINE), result.text[-2000:]
+
+
+HOSTS, RESOLVER_THREADS, CLIENTS = 200, 4, 4
+RESOLVER = """\
+server:
+  num-threads: {threads}
+  interface: 127.0.0.1@{port}
+  do-daemonize: no
+  use-syslog: no
+  username: ""
+  chroot: ""
+  directory: "{folder}"
+  pidfile: ""
+  so-reuseport: no
+  local-zone: "example." static
+{records}
+remote-control:
+  control-enable: no
+"""
+
+
+def address_of(port: int, name: str) -> str | None:
+    """Return the IPv4 address that a resolver has for a name; None if it is silent."""
+    question = b"".join(
+        bytes([len(part)]) + part.encode() for part in name.split(".")
+    ) + struct.pack("!BHH", 0, 1, 1)
+    query = struct.pack("!6H", 0x4853, 0x0100, 1, 0, 0, 0) + question
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        client.settimeout(2)
+        client.connect(("127.0.0.1", port))
+        for _ in range(5):
+            try:
+                client.send(query)
+                answer = client.recv(512)
+            except (TimeoutError, ConnectionRefusedError):
+                continue
+            return socket.inet_ntoa(answer[-4:]) if answer[7] else "no answer"
+    return None
+
+
+@every("rwlock")
+def test_unbound(launch: Launcher, lock: Lock, port: int) -> None:
+    """A resolver keeps zones and caches under reader-writer locks."""
+    hosts = {f"host{n}.example": f"10.1.{n // 100}.{n % 100}" for n in range(HOSTS)}
+    records = "\n".join(
+        f'  local-data: "{name}. A {address}"' for name, address in hosts.items()
+    )
+    configuration = launch.folder / "unbound.conf"
+    configuration.write_text(
+        RESOLVER.format(
+            threads=lock.threads(RESOLVER_THREADS),
+            port=port,
+            folder=launch.folder,
+            records=records,
+        )
+    )
+    server = launch.serve(
+        *(need("unbound", "unbound"), "-d", "-c", configuration),
+        ready=lambda: address_of(port, "host0.example") is not None,
+    )
+    names = list(hosts) * 3
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        found = list(pool.map(lambda name: address_of(port, name), names))
+    assert found == [hosts[name] for name in names]
+    assert address_of(port, "nobody.example") == "no answer"
+    server.stop()
 
 
 @every("barrier")
