@@ -54,7 +54,7 @@ def test_run_replaces_the_named_kinds(cli, words, expected):
         (
             "--rwlock mcs",
             "mcs is a mutex algorithm, not one for reader-writer locks",
-            "--lock mcs",
+            "--lock mcs, or --rwlock mutex:mcs",
         ),
         ("--rwlock rw-fare", "no reader-writer lock algorithm called", "rw-fair"),
         ("--rwlock bravo+rw-fare", "no reader-writer lock", "bravo+rw-fair"),

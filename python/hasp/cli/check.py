@@ -6,9 +6,10 @@ from __future__ import annotations
 import argparse
 
 from hasp.base.durations import duration_argument
+from hasp.base.errors import HaspError
 from hasp.base.output import add_json_option
 from hasp.locks.kinds import KINDS, MUTEX, kind_of
-from hasp.locks.native import LockInfo
+from hasp.locks.native import LockInfo, WrongKind
 from hasp.locks.selection import add_locks_option
 
 NAME = "check"
@@ -55,7 +56,11 @@ def _chosen(kind: str | None, text: str | None) -> list[LockInfo]:
     from hasp.locks.selection import ALL, select
 
     if text is not None or kind is not None:
-        return select(text or ALL, kind_of(kind) if kind else MUTEX)
+        try:
+            return select(text or ALL, kind_of(kind) if kind else MUTEX)
+        except WrongKind as problem:
+            remedy = f"write --kind {problem.kind.name} --locks {problem.name}"
+            raise HaspError(problem.message, remedy) from None
     return [lock for each in KINDS for lock in select(ALL, each)]
 
 

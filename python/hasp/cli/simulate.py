@@ -8,10 +8,13 @@ import shlex
 import sys
 
 from hasp.base.durations import duration_argument
+from hasp.base.errors import HaspError
 from hasp.base.output import add_json_option
 from hasp.lab.simulate.counts import counts_argument
 from hasp.lab.simulate.placement import DEFAULT, PLACEMENTS
-from hasp.locks.selection import add_locks_option
+from hasp.locks.kinds import Kind
+from hasp.locks.native import LockInfo, WrongKind
+from hasp.locks.selection import add_locks_option, select
 
 NAME = "simulate"
 HELP = "run the locks on a simulated machine with 48 or 1,000 cores"
@@ -133,15 +136,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_json_option(parser)
 
 
+def _locks(text: str, kind: Kind) -> list[LockInfo]:
+    """Return the algorithms to simulate, of the kind that the workload uses."""
+    try:
+        return select(text, kind)
+    except WrongKind as problem:
+        raise HaspError(
+            problem.message,
+            "the workload `readers` simulates reader-writer locks, the others mutexes",
+        ) from None
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return the exit status."""
-    from hasp.base.errors import HaspError
     from hasp.lab.simulate.listing import print_listing
     from hasp.lab.simulate.machines import machine
     from hasp.lab.simulate.options import Options
     from hasp.lab.simulate.simulation import simulate, workload_of
     from hasp.locks.kinds import kind_of
-    from hasp.locks.selection import select
 
     if arguments.list:
         return print_listing(arguments.json)
@@ -173,7 +185,7 @@ def run(arguments: argparse.Namespace) -> int:
     options = Options(
         machine=machine.load(arguments.machine),
         workload=arguments.workload,
-        locks=select(arguments.locks, kind),
+        locks=_locks(arguments.locks, kind),
         threads=arguments.threads,
         placement=arguments.placement,
         seeds=arguments.seeds,

@@ -18,7 +18,7 @@ from typing import Any
 from hasp.base.errors import HaspError
 from hasp.base.process import capture
 from hasp.base.suggestion import did_you_mean
-from hasp.locks.kinds import KINDS, MUTEX, Kind
+from hasp.locks.kinds import KINDS, MUTEX, RWLOCK, Kind
 
 REFERENCE = "glibc"  # the lock that all others are compared with
 WRAPPER = "gcr+"  # prefix of a mutex's: the same lock with concurrency restriction
@@ -73,10 +73,21 @@ class WrongKind(HaspError):
     def __init__(self, lock: LockInfo, kind: Kind, asked: Kind) -> None:
         super().__init__(
             f"{lock.name} is a {kind.noun} algorithm, not one for {asked.nouns}",
-            f"write {kind.option} {lock.name}",
+            "",
         )
         self.kind = kind
+        self.asked = asked
         self.name = lock.name
+        self.remedy = self.remedy_of(kind.option, asked.option)
+
+    def remedy_of(self, option: str, asked_option: str) -> str:
+        """Return the remedy: the option of its kind, or a rwlock made of a mutex."""
+        if self.kind is not MUTEX or self.asked is not RWLOCK:
+            return f"write {option} {self.name}"
+        return (
+            f"write {option} {self.name}, or {asked_option} mutex:{self.name} for "
+            "rwlocks made of it"
+        )
 
 
 def _folder() -> Path:

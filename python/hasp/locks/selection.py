@@ -164,6 +164,6 @@ def candidates(arguments: argparse.Namespace) -> list[str]:
     try:
         chosen = [select(text, kind) for kind, text in lists.items() if text]
     except native.WrongKind as problem:
-        option = f"{problem.kind.list_option} {problem.name}"
-        raise HaspError(problem.message, f"write {option}") from None
+        options = problem.kind.list_option, problem.asked.list_option
+        raise HaspError(problem.message, problem.remedy_of(*options)) from None
     return list(dict.fromkeys(label(lock) for locks in chosen for lock in locks))

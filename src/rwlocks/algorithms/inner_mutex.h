@@ -6,7 +6,8 @@
  *
  * N1. The block is created at the first use and freed by destroy. A thread that
  *     releases the inner lock may not have returned when the next one destroys the
- *     outer lock, so destroy acquires the inner lock first.
+ *     outer lock, so destroy acquires the inner lock first. If it cannot, the program
+ *     destroys a lock that is held: the block is not given back.
  */
 #ifndef HASP_RWLOCKS_ALGORITHMS_INNER_MUTEX_H
 #define HASP_RWLOCKS_ALGORITHMS_INNER_MUTEX_H

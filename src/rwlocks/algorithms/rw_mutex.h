@@ -67,8 +67,11 @@ static inline bool rw_mutex_read_wait(struct rwlock *lock, unsigned index,
     return rw_mutex_write_wait(lock, index, deadline);
 }
 
+/* A program may unlock a lock that it has destroyed while it held it. */
 static inline void rw_mutex_write_unlock(struct rwlock *lock, unsigned index)
 {
+    if (unlikely(!load_relaxed(&lock->side)))
+        return;
     inner_mutex_operations(index)->unlock(rw_mutex_inner(lock));
 }
 
@@ -89,10 +92,11 @@ static inline void rw_mutex_destroy(struct rwlock *lock, unsigned index)
         return;
     struct side_block *block = side_block_at(side);
     const struct lock_operations *operations = inner_mutex_operations(index);
-    operations->lock(inner_mutex_in(block)); /* N1 */
+    store_relaxed(&lock->side, 0);
+    if (!operations->trylock(inner_mutex_in(block))) /* N1 */
+        return;
     operations->unlock(inner_mutex_in(block)); /* a holder may keep its node */
     operations->destroy(inner_mutex_in(block));
-    store_relaxed(&lock->side, 0);
     side_block_give(block);
 }
 

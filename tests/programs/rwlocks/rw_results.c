@@ -122,7 +122,17 @@ static void waiters_that_give_up_leave_no_trace(void)
     }
 }
 
+/* Programs do that at their end. glibc's function returns 0. */
+static void destroyed_while_held(void)
+{
+    pthread_rwlock_t read = PTHREAD_RWLOCK_INITIALIZER, written = read;
+    CHECK_OK(pthread_rwlock_rdlock(&read));
+    CHECK_OK(pthread_rwlock_destroy(&read));
+    CHECK_OK(pthread_rwlock_wrlock(&written));
+    CHECK_OK(pthread_rwlock_destroy(&written));
+}
+
 CHECK_MAIN(CASE(held_for_writing), CASE(held_for_reading),
            CASE(reader_that_wants_to_write), CASE(deadlines),
            CASE(waits_last_until_the_deadline),
-           CASE(waiters_that_give_up_leave_no_trace))
+           CASE(waiters_that_give_up_leave_no_trace), CASE(destroyed_while_held))
