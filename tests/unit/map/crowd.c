@@ -9,7 +9,7 @@
  */
 #include "../check.h"
 
-#include <hasp/map.h>
+#include "hasp/map.h"
 
 #include "platform/platform.h"
 #include "platform/xorshift.h"

@@ -3,7 +3,7 @@
  * */
 #include "../check.h"
 
-#include <hasp/map.h>
+#include "hasp/map.h"
 
 #include <signal.h>
 #include <string.h>
