@@ -60,7 +60,8 @@ static inline bool bucket_has(uint64_t control, unsigned slot)
 
 static inline unsigned bucket_used(uint64_t control)
 {
-    return (unsigned)__builtin_popcountll(control & (BUCKET_VERSION - BUCKET_PRESENT));
+    unsigned bits = (unsigned)(control / BUCKET_PRESENT);
+    return (bits & 1) + (bits >> 1 & 1) + (bits >> 2 & 1);
 }
 
 static inline struct bucket *bucket_next(struct bucket *bucket)

@@ -32,7 +32,10 @@ static inline uint64_t hash_word(uint64_t word, uint64_t seed)
 static inline uint64_t hash_read(const unsigned char *bytes, size_t length)
 {
     uint64_t word = 0;
-    memcpy(&word, bytes, length);
+    if (length == sizeof word)
+        memcpy(&word, bytes, sizeof word); /* no call */
+    else
+        memcpy(&word, bytes, length);
     return word;
 }
 

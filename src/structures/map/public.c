@@ -122,7 +122,9 @@ int hasp_map_get(struct hasp_map *map, const void *key, size_t key_bytes, void *
         struct map_span found = map_value(&map->map, &word);
         result = found.length <= *value_bytes ? MAP_OK : MAP_SMALL_BUFFER;
         *value_bytes = found.length;
-        if (likely(result == MAP_OK && found.length))
+        if (likely(result == MAP_OK && found.length == sizeof word))
+            memcpy(value, found.bytes, sizeof word); /* no call */
+        else if (result == MAP_OK && found.length)
             memcpy(value, found.bytes, found.length);
     }
     epochs_leave(record, outermost);

@@ -5,12 +5,12 @@
 #include "structures/map/memory.h"
 
 enum {
-    GROW_SAMPLE = 16, /* buckets looked at */
-    SHRINK_SAMPLE = 64,
-    GROW_ENTRIES = 2,  /* on average */
-    SHRINK_TENTHS = 4, /* of an entry, on average */
-    GROW_CHANCE = 4,   /* one of so many hashes looks */
-    SHRINK_CHANCE = 32,
+    GROW_SAMPLE = 64, /* buckets looked at */
+    SHRINK_SAMPLE = 128,
+    GROW_PERCENT = 150,  /* of an entry, on average */
+    SHRINK_PERCENT = 25, /* likewise */
+    GROW_CHANCE = 16,    /* a thread looks one of so many times */
+    SHRINK_CHANCE = 64,
     HELP_BUCKETS = 8, /* moved at a time */
     CHAIN_MOST = 64,  /* buckets of a chain that are counted */
 };
@@ -68,20 +68,21 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-void resize_consider(struct map *map, struct table *table, uint64_t hash, bool emptied)
+void resize_consider(struct map *map, struct epochs_record *record, struct table *table,
+                     uint64_t hash, bool emptied)
 {
-    uint32_t dice = (uint32_t)hash ^ (uint32_t)ticks();
+    uint32_t chance = record->chances++;
     if (emptied) {
         uint64_t sample = smaller(SHRINK_SAMPLE, table->count);
         if (table->count / 2 >= map->least && table->count % 2 == 0 &&
-            dice % SHRINK_CHANCE == 0 &&
-            entries_near(table, hash, sample) * 10 < SHRINK_TENTHS * sample)
+            chance % SHRINK_CHANCE == 0 &&
+            entries_near(table, hash, sample) * 100 < SHRINK_PERCENT * sample)
             resize_begin(map, table, table->count / 2);
         return;
     }
     uint64_t sample = smaller(GROW_SAMPLE, table->count);
-    if (table->count * 2 <= map->most && dice % GROW_CHANCE == 0 &&
-        entries_near(table, hash, sample) > GROW_ENTRIES * sample)
+    if (table->count * 2 <= map->most && chance % GROW_CHANCE == 0 &&
+        entries_near(table, hash, sample) * 100 > GROW_PERCENT * sample)
         resize_begin(map, table, table->count * 2);
 }
 
@@ -283,7 +284,7 @@ bool resize_settle(struct map *map, struct epochs_record *record)
         for (uint64_t i = 0; i < table->count; i++)
             entries += entries_of(&table->buckets[i]);
         settled = table->count / 2 < map->least || table->count % 2 ||
-                  entries * 10 >= SHRINK_TENTHS * table->count;
+                  entries * 100 >= SHRINK_PERCENT * table->count;
         if (settled || !resize_begin(map, table, table->count / 2))
             break;
     }

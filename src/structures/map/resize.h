@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Growing and shrinking. The number of buckets doubles when they hold more than two
- * entries on average, and halves when they hold less than 0.4. Nobody counts entries: a
- * thread that had to use a further bucket of a chain, or has emptied a chain, now and
- * then looks at some neighbouring buckets.
+ * Growing and shrinking. The number of buckets doubles when they hold more than 1.5
+ * entries on average, and halves when they hold less than a quarter. Nobody counts
+ * entries: a thread that had to use a further bucket of a chain, or has emptied a
+ * chain, now and then looks at some neighbouring buckets.
  *
  * R1. A table gets a `next` once, from the thread that set `resizing`.
  * R2. A bucket is moved by a thread that holds its chain and those in the next table to
@@ -19,7 +19,8 @@
 #include "structures/map/map.h"
 
 /* Replaces the table if the buckets near this hash suggest that. */
-void resize_consider(struct map *map, struct table *table, uint64_t hash, bool emptied);
+void resize_consider(struct map *map, struct epochs_record *record, struct table *table,
+                     uint64_t hash, bool emptied);
 
 /* Moves some buckets of a table that has a next one. */
 void resize_help(struct map *map, struct epochs_record *record, struct table *table);

@@ -144,8 +144,8 @@ static void apply_update(struct write *write, struct chain *chain)
 }
 
 /* Applies the write to its chain, under the locks. Returns the table used. */
-static struct table *write_locked(struct map *map, struct write *write,
-                                  apply_write *apply)
+static inline __attribute__((always_inline)) struct table *
+write_locked(struct map *map, struct write *write, apply_write *apply)
 {
     struct stripe *stripe = NULL;
     struct chain chain;
@@ -188,8 +188,10 @@ static void write_finish(struct map *map, struct epochs_record *record,
         memory_retire(map, record, &write->old_link->retired, RETIRED_LINK);
 }
 
-static int write_run(struct map *map, struct epochs_record *record, struct write *write,
-                     apply_write *apply)
+static inline __attribute__((always_inline)) int write_run(struct map *map,
+                                                           struct epochs_record *record,
+                                                           struct write *write,
+                                                           apply_write *apply)
 {
     bool done = false;
     while (!done) {
@@ -199,7 +201,7 @@ static int write_run(struct map *map, struct epochs_record *record, struct write
         if (unlikely(table_next(table)))
             resize_help(map, record, table);
         else if (unlikely(write->overflowed || write->emptied))
-            resize_consider(map, table, write->key.hash, write->emptied);
+            resize_consider(map, record, table, write->key.hash, write->emptied);
         epochs_leave(record, outermost);
         done = write_needs_no_more(map, write);
     }

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "hasp/map.h"
+
+#include "bench/tables/subject.h"
+
+#include <stddef.h>
+
+static void *create(uint64_t elements, const char *lock)
+{
+    struct hasp_map *map = NULL;
+    struct hasp_map_options options = {.key_bytes = sizeof(uint64_t),
+                                       .value_bytes = sizeof(uint64_t),
+                                       .lock_name = lock};
+    (void)elements; /* it grows by itself */
+    return hasp_map_create(&map, &options) == HASP_MAP_OK ? map : NULL;
+}
+
+static bool get(void *table, uint64_t key, uint64_t *value)
+{
+    size_t length = sizeof *value;
+    return hasp_map_get(table, &key, sizeof key, value, &length) == HASP_MAP_OK;
+}
+
+static bool put(void *table, uint64_t key, uint64_t value)
+{
+    return hasp_map_put(table, &key, sizeof key, &value, sizeof value) ==
+           HASP_MAP_CREATED;
+}
+
+static bool take_out(void *table, uint64_t key)
+{
+    return hasp_map_remove(table, &key, sizeof key) == HASP_MAP_OK;
+}
+
+static void work(struct load *load)
+{
+    load_run(load, get, put, take_out, subject_no_pause);
+}
+
+static struct subject subject = {"hasp", create, put, work, NULL};
+
+static __attribute__((constructor)) void add(void)
+{
+    subject_add(&subject);
+}
