@@ -2,33 +2,36 @@
 /*
  * Phase-fair lock with tickets (PF-T). B. Brandenburg, J. Anderson, "Spin-based
  * reader-writer synchronization for multiprocessor real-time systems", Real-Time
- * Systems 46, 2010; first in ECRTS 2009.
+ * Systems 46, 2010; first in ECRTS 2009. Here its waiters sleep after a while.
  *
  * Idea: phases of readers and of one writer alternate while both wait. A writer
- * announces itself in the readers' counter of arrivals; readers that arrive later wait
- * until its bits change, which is at the end of its phase, however many writers wait.
+ * announces itself in the word in which readers arrive; readers that arrive later wait
+ * until the end of its phase, however many writers wait.
  *
- *   word      low half: `wout`, the number of writers that have left; high half: `rin`,
- *             in its low byte the bits of the writer that is present, above it the
- *             number of readers that have arrived
- *   state[0]  `rout`: number of readers that have left, above an empty low byte
- *   state[1]  `win`: number of writers that have arrived
- *   state[2]  `phase`: the lowest bit of the last writer that set its bits
+ *   word      bit 0: a writer is present; bit 1: readers may sleep; bit 2: writers may
+ *             sleep. Above them, in 20 bits each: `wout`, the number of writers that
+ *             have left; `win`, of writers that have arrived; `rin`, of readers that
+ *             have arrived
+ *   state[0]  bit 0: the writer that is present may sleep; above it `rout`, the number
+ *             of readers that have left
  *
- * I1. A writer whose turn it is has number wout. It sets its bits and waits until rout
- *     equals the rin that it found: all readers that arrived before it have left, and
- *     those that arrived later wait.
- * I2. A writer's release clears its bits and counts it as left in one exchange.
- * I3. The bits of two writers in turn differ, so a reader that waits for one does not
- *     mistake the next for it. The writer whose turn it is changes `phase` when it sets
- *     its bits. (In the published lock it is the lowest bit of the number; but a
- *     trylock may use up a number without setting bits.)
+ * I1. A writer whose turn it is has number wout. It sets the bit of presence and waits
+ *     until rout equals the rin that it found: all readers that arrived before it have
+ *     left, and those that arrived later wait.
+ * I2. A writer's release clears the bit and increments wout in one exchange. A reader
+ *     waits while the bit is set and wout is as it was when the reader arrived.
+ * I3. A waiter sleeps at a place of sleepers.h after it has set the bit of its kind by
+ *     an exchange that finds that it has to wait. A writer's release clears the bit of
+ *     the readers, and wakes them; it clears the bit of the writers if none is left.
+ * I4. The present writer sleeps on state[0]; a reader's release finds its bit in the
+ *     old value, and wakes it by address.
  *
- * Timed lock: a reader or writer that has arrived cannot leave again. So a thread with
- * a deadline does not arrive; it repeats its trylock, and may be overtaken without
- * bound.
- * Trylock of a writer: if it draws its number but then finds readers, it passes its
- * turn on.
+ * Overtaking: a reader waits for one writer only. A waiting writer is overtaken at most
+ * once by each reader for each writer ahead of it, and once more.
+ * Timed lock: a reader that gives up takes its arrival back in an exchange that finds
+ * the same writer present (which does not count it). A writer's number cannot be given
+ * back, so a writer with a deadline draws none: it repeats its trylock, and may be
+ * overtaken without bound.
  * Kind that prefers writers: readers arrive only while no writer has.
  * Fork: in the child, those who arrived are set to those who hold the lock.
  */
@@ -38,85 +41,73 @@
 #include "locks/waiting/policies.h"
 #include "rwlocks/read_holds.h"
 #include "rwlocks/rwlock.h"
+#include "rwlocks/sleepers.h"
 
-enum { PHASE_FAIR_READER = 0x100, PHASE_FAIR_BITS = 0xff };
-enum { PHASE_FAIR_PRESENT = 2, PHASE_FAIR_PHASE = 1 };
+#define PHASE_FAIR_PRESENT ((uint64_t)1)
+#define PHASE_FAIR_READERS_ASLEEP ((uint64_t)2)
+#define PHASE_FAIR_WRITERS_ASLEEP ((uint64_t)4)
+enum { PHASE_FAIR_WOUT = 3, PHASE_FAIR_WIN = 23, PHASE_FAIR_RIN = 43 }; /* shifts */
+enum { PHASE_FAIR_NUMBERS = (1 << 20) - 1 };
+#define PHASE_FAIR_READER ((uint64_t)1 << PHASE_FAIR_RIN)
+enum { PHASE_FAIR_WAITED = 1, PHASE_FAIR_LEFT = 2 }; /* of state[0] */
+enum { PHASE_FAIR_READERS_PLACE = 1 << 20 };         /* no number of a writer */
 
-static inline uint32_t phase_fair_wout(uint64_t word)
+static inline uint32_t phase_fair_field(uint64_t word, unsigned shift)
 {
-    return (uint32_t)word;
+    return (uint32_t)(word >> shift) & PHASE_FAIR_NUMBERS;
 }
 
-static inline uint32_t phase_fair_rin(uint64_t word)
+static inline uint64_t phase_fair_incremented(uint64_t word, unsigned shift)
 {
-    return (uint32_t)(word >> 32);
+    uint64_t number = (phase_fair_field(word, shift) + 1u) & PHASE_FAIR_NUMBERS;
+    return (word & ~((uint64_t)PHASE_FAIR_NUMBERS << shift)) | number << shift;
+}
+
+static inline bool phase_fair_no_writers(uint64_t word)
+{
+    return phase_fair_field(word, PHASE_FAIR_WIN) ==
+           phase_fair_field(word, PHASE_FAIR_WOUT);
+}
+
+/* Returns rout as it is compared with rin. */
+static inline uint32_t phase_fair_rout(uint32_t left)
+{
+    return left / PHASE_FAIR_LEFT & PHASE_FAIR_NUMBERS;
 }
 
 static inline enum rwlock_use phase_fair_use(const struct rwlock *lock)
 {
-    uint32_t rin = phase_fair_rin(load_relaxed(&lock->word));
-    uint32_t came = rin & ~(uint32_t)PHASE_FAIR_BITS;
-    return load_relaxed(&lock->writer)               ? RWLOCK_WRITTEN
-           : came != load_relaxed(&lock->state[0]) ? RWLOCK_READ
-                                                     : RWLOCK_FREE;
+    uint32_t rin = phase_fair_field(load_relaxed(&lock->word), PHASE_FAIR_RIN);
+    return load_relaxed(&lock->writer)                               ? RWLOCK_WRITTEN
+           : rin != phase_fair_rout(load_relaxed(&lock->state[0])) ? RWLOCK_READ
+                                                                     : RWLOCK_FREE;
 }
 
 static inline bool phase_fair_open(const struct rwlock *lock, uint64_t word)
 {
-    return !(phase_fair_rin(word) & PHASE_FAIR_BITS) &&
-           (!rwlock_prefers_writers(lock) ||
-            load_relaxed(&lock->state[1]) == phase_fair_wout(word));
+    return !(word & PHASE_FAIR_PRESENT) &&
+           (!rwlock_prefers_writers(lock) || phase_fair_no_writers(word));
 }
 
 static inline bool phase_fair_read_trylock(struct rwlock *lock)
 {
     uint64_t word = load_relaxed(&lock->word);
     while (phase_fair_open(lock, word))
-        if (compare_exchange_acquire(&lock->word, &word,
-                                     word + ((uint64_t)PHASE_FAIR_READER << 32)))
+        if (compare_exchange_acquire(&lock->word, &word, word + PHASE_FAIR_READER))
             return true;
     return false;
 }
 
-/* The writer with number wout leaves; `bits` are those that it has set. */
-static inline void phase_fair_pass_turn(struct rwlock *lock, uint32_t bits)
-{
-    uint64_t word = load_relaxed(&lock->word), passed;
-    do
-        passed = (uint64_t)(phase_fair_rin(word) & ~bits) << 32 |
-                 (phase_fair_wout(word) + 1u);
-    while (!compare_exchange_release(&lock->word, &word, passed));
-    release_window();
-}
-
-/* Returns the bits of the next writer, for the thread whose turn it is. */
-static inline uint32_t phase_fair_next_bits(struct rwlock *lock)
-{
-    uint32_t phase = load_relaxed(&lock->state[2]);
-    return PHASE_FAIR_PRESENT | (~phase & PHASE_FAIR_PHASE);
-}
-
-static inline void phase_fair_note_bits(struct rwlock *lock, uint32_t bits)
-{
-    store_relaxed(&lock->state[2], bits & PHASE_FAIR_PHASE);
-}
-
 static inline bool phase_fair_write_trylock(struct rwlock *lock)
 {
-    uint64_t word = load_acquire(&lock->word);
-    uint32_t number = phase_fair_wout(word), drawn = number;
-    uint32_t left = load_acquire(&lock->state[0]);
-    if (phase_fair_rin(word) != left ||
-        !compare_exchange_acquire(&lock->state[1], &drawn, number + 1))
-        return false;
-    word = load_acquire(&lock->word); /* may have become another writer's since */
-    uint32_t bits = phase_fair_next_bits(lock);
-    while (phase_fair_rin(word) == left)
-        if (compare_exchange_acquire(&lock->word, &word, word | (uint64_t)bits << 32)) {
-            phase_fair_note_bits(lock, bits);
+    uint64_t word = load_relaxed(&lock->word);
+    uint32_t rout = phase_fair_rout(load_acquire(&lock->state[0]));
+    while (phase_fair_no_writers(word) &&
+           phase_fair_field(word, PHASE_FAIR_RIN) == rout)
+        if (compare_exchange_acquire(&lock->word, &word,
+                                     phase_fair_incremented(word, PHASE_FAIR_WIN) |
+                                         PHASE_FAIR_PRESENT))
             return true;
-        }
-    phase_fair_pass_turn(lock, 0);
     return false;
 }
 
@@ -130,23 +121,106 @@ static inline bool phase_fair_write_fast(struct rwlock *lock)
     return !unlikely(is_forked_child()) && phase_fair_write_trylock(lock);
 }
 
+/* Whether a reader that arrived when the word was `arrived` waits. */
+static inline bool phase_fair_excludes(uint64_t word, uint64_t arrived)
+{
+    return arrived & word & PHASE_FAIR_PRESENT &&
+           phase_fair_field(word, PHASE_FAIR_WOUT) ==
+               phase_fair_field(arrived, PHASE_FAIR_WOUT);
+}
+
+/* Sleeps unless the reader's phase has begun, or for the kind that prefers writers,
+ * unless readers may arrive. Returns false if the deadline has passed. */
+static inline bool phase_fair_sleep_reader(struct rwlock *lock, uint64_t arrived,
+                                           const struct deadline *deadline)
+{
+    struct atomic_u32 *place = sleepers_place(lock, PHASE_FAIR_READERS_PLACE);
+    uint32_t seen = load_acquire(place);
+    uint64_t word = load_relaxed(&lock->word);
+    while (rwlock_prefers_writers(lock) ? !phase_fair_open(lock, word)
+                                        : phase_fair_excludes(word, arrived))
+        if (compare_exchange_acq_rel(&lock->word, &word,
+                                     word | PHASE_FAIR_READERS_ASLEEP))
+            return park(place, seen, deadline);
+    return true;
+}
+
+/* A reader that has arrived gives up. Returns false if its phase has begun. */
+static inline bool phase_fair_depart(struct rwlock *lock, uint64_t arrived)
+{
+    uint64_t word = load_acquire(&lock->word);
+    while (phase_fair_excludes(word, arrived))
+        if (compare_exchange_relaxed(&lock->word, &word, word - PHASE_FAIR_READER))
+            return true;
+    return false;
+}
+
+static inline bool phase_fair_wait_to_arrive(struct rwlock *lock,
+                                             const struct deadline *deadline)
+{
+    uint32_t spins = spin_limit();
+    while (!phase_fair_read_trylock(lock))
+        if (!sleepers_spin_first(&spins) &&
+            !phase_fair_sleep_reader(lock, 0, deadline))
+            return false;
+    return true;
+}
+
 static inline bool phase_fair_read_wait(struct rwlock *lock,
                                         const struct deadline *deadline)
 {
-    struct spinner spinner = {0, 0};
-    if (deadline || rwlock_prefers_writers(lock)) {
-        while (!phase_fair_read_trylock(lock))
-            if (!spinner_spin(&spinner, deadline))
-                return false;
-        return true;
-    }
-    uint64_t word =
-        fetch_add_acquire(&lock->word, (uint64_t)PHASE_FAIR_READER << 32);
-    uint32_t bits = phase_fair_rin(word) & PHASE_FAIR_BITS;
-    while (bits != 0 &&
-           (phase_fair_rin(load_acquire(&lock->word)) & PHASE_FAIR_BITS) == bits)
-        (void)spinner_spin(&spinner, NULL);
+    if (rwlock_prefers_writers(lock))
+        return phase_fair_wait_to_arrive(lock, deadline);
+    const uint64_t arrived = fetch_add_acquire(&lock->word, PHASE_FAIR_READER);
+    uint32_t spins = spin_limit();
+    while (phase_fair_excludes(load_acquire(&lock->word), arrived))
+        if (!sleepers_spin_first(&spins) &&
+            !phase_fair_sleep_reader(lock, arrived, deadline) &&
+            phase_fair_depart(lock, arrived))
+            return false;
     return true;
+}
+
+static inline uint64_t phase_fair_draw(struct rwlock *lock)
+{
+    uint64_t word = load_relaxed(&lock->word);
+    while (!compare_exchange_relaxed(&lock->word, &word,
+                                     phase_fair_incremented(word, PHASE_FAIR_WIN)))
+        ;
+    return word;
+}
+
+/* Waits for the turn of the writer with this number. */
+static inline void phase_fair_wait_for_turn(struct rwlock *lock, uint32_t number)
+{
+    uint32_t spins = spin_limit();
+    uint64_t word;
+    while (phase_fair_field(word = load_acquire(&lock->word), PHASE_FAIR_WOUT) !=
+           number) {
+        if (sleepers_spin_first(&spins))
+            continue;
+        struct atomic_u32 *place = sleepers_place(lock, number);
+        uint32_t seen = load_acquire(place);
+        word = fetch_or_acq_rel(&lock->word, PHASE_FAIR_WRITERS_ASLEEP);
+        if (phase_fair_field(word, PHASE_FAIR_WOUT) != number)
+            (void)park(place, seen, NULL);
+    }
+}
+
+/* The writer is present: waits until the readers are gone that came before it. */
+static inline void phase_fair_expel(struct rwlock *lock, uint32_t came)
+{
+    uint32_t spins = spin_limit(), left;
+    while (phase_fair_rout(left = load_acquire(&lock->state[0])) != came) {
+        if (sleepers_spin_first(&spins))
+            continue;
+        uint32_t waited = left | PHASE_FAIR_WAITED;
+        if (left == waited ||
+            compare_exchange_relaxed(&lock->state[0], &left, waited))
+            (void)park(&lock->state[0], waited, NULL);
+    }
+    if (left & PHASE_FAIR_WAITED)
+        fetch_and_relaxed(&lock->state[0], ~(uint32_t)PHASE_FAIR_WAITED);
 }
 
 static inline bool phase_fair_write_wait(struct rwlock *lock,
@@ -159,40 +233,49 @@ static inline bool phase_fair_write_wait(struct rwlock *lock,
                 return false;
         return true;
     }
-    uint32_t number = fetch_add_relaxed(&lock->state[1], 1);
-    while (phase_fair_wout(load_acquire(&lock->word)) != number)
-        (void)spinner_spin(&spinner, NULL);
-    uint32_t bits = phase_fair_next_bits(lock);
-    phase_fair_note_bits(lock, bits);
-    uint64_t word = fetch_add_acquire(&lock->word, (uint64_t)bits << 32);
-    uint32_t came = phase_fair_rin(word);
-    while (load_acquire(&lock->state[0]) != came)
-        (void)spinner_spin(&spinner, NULL);
+    phase_fair_wait_for_turn(lock,
+                             phase_fair_field(phase_fair_draw(lock), PHASE_FAIR_WIN));
+    uint64_t word = fetch_or_acquire(&lock->word, PHASE_FAIR_PRESENT);
+    phase_fair_expel(lock, phase_fair_field(word, PHASE_FAIR_RIN));
     return true;
 }
 
 static inline void phase_fair_read_unlock(struct rwlock *lock)
 {
-    fetch_add_release(&lock->state[0], PHASE_FAIR_READER);
+    uint32_t left = fetch_add_release(&lock->state[0], PHASE_FAIR_LEFT);
+    release_window();
+    if (unlikely(left & PHASE_FAIR_WAITED))
+        unpark(&lock->state[0], 1);
 }
 
 static inline void phase_fair_write_unlock(struct rwlock *lock)
 {
-    phase_fair_pass_turn(lock, PHASE_FAIR_BITS);
+    uint64_t word = load_relaxed(&lock->word), left;
+    do {
+        left = phase_fair_incremented(word, PHASE_FAIR_WOUT) &
+               ~(PHASE_FAIR_PRESENT | PHASE_FAIR_READERS_ASLEEP);
+        if (phase_fair_no_writers(left))
+            left &= ~PHASE_FAIR_WRITERS_ASLEEP;
+    } while (!compare_exchange_release(&lock->word, &word, left));
+    release_window();
+    if (unlikely(word & PHASE_FAIR_WRITERS_ASLEEP))
+        sleepers_wake(sleepers_place(lock, phase_fair_field(left, PHASE_FAIR_WOUT)));
+    if (unlikely(word & PHASE_FAIR_READERS_ASLEEP))
+        sleepers_wake(sleepers_place(lock, PHASE_FAIR_READERS_PLACE));
 }
 
 static inline void phase_fair_forget(struct rwlock *lock)
 {
-    uint64_t word = load_relaxed(&lock->word);
-    uint32_t wout = phase_fair_wout(word);
-    uint32_t rin = load_relaxed(&lock->state[0]);
     bool written = load_relaxed(&lock->writer) != 0;
+    uint64_t inside = written ? 0 : read_holds_counted(lock);
+    uint32_t rout = phase_fair_rout(load_relaxed(&lock->state[0]));
+    uint64_t wout = phase_fair_field(load_relaxed(&lock->word), PHASE_FAIR_WOUT);
+    uint64_t word = wout << PHASE_FAIR_WOUT | wout << PHASE_FAIR_WIN |
+                    (rout + inside) << PHASE_FAIR_RIN;
     if (written)
-        rin |= PHASE_FAIR_PRESENT | load_relaxed(&lock->state[2]);
-    else
-        rin += PHASE_FAIR_READER * read_holds_counted(lock);
-    store_relaxed(&lock->word, (uint64_t)rin << 32 | wout);
-    store_relaxed(&lock->state[1], written ? wout + 1 : wout);
+        word = phase_fair_incremented(word, PHASE_FAIR_WIN) | PHASE_FAIR_PRESENT;
+    store_relaxed(&lock->word, word);
+    fetch_and_relaxed(&lock->state[0], ~(uint32_t)PHASE_FAIR_WAITED);
 }
 
 static inline void phase_fair_destroy(struct rwlock *lock)
