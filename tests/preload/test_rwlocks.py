@@ -12,6 +12,9 @@ PROGRAMS = (
     *("rw_lifetime", "rw_results", "rw_turns"),
 )
 
+# Their bound is that of a batch of writers, not a number for each thread.
+GATED = ("c-rw-wp", "bravo+c-rw-wp")
+
 # Two cases may hang until their time limit, and gdb then prints their backtraces.
 pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
 
@@ -33,7 +36,7 @@ def environment(lock: Record) -> dict[str, str]:
         env["CHECK_ROUNDS_DIVISOR"] = str(matrix.SPINNING_DIVISOR)
     if lock["category"] == "mutex":
         env["CHECK_EXCLUSIVE"] = "1"
-    elif lock["bypass_bound"] >= 0:
+    elif lock["bypass_bound"] >= 0 or lock["name"] in GATED:
         env["CHECK_BOUNDED"] = "1"
     return env
 

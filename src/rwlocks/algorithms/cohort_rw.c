@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "rwlocks/algorithms/cohort_rw.h"
 
+#include "locks/waiting/held_nodes.h"
+
 struct atomic_u64 crw_operations;
 
 const struct lock_operations *crw_find_operations(void)
@@ -11,26 +13,40 @@ const struct lock_operations *crw_find_operations(void)
     return found;
 }
 
-/* Nobody in the child has used the lock yet. */
+/* A thread of the parent held the cohort lock, or waited for it: makes it free. */
+static void forget_inner(struct lock *inner)
+{
+    struct waiter *node = held_nodes_search(inner);
+    if (node)
+        store_relaxed(&node->holds, 0);
+    store_relaxed(&inner->word, 0);
+    store_relaxed(&inner->owner, 0);
+    store_relaxed(&inner->mode, 0);
+    for (unsigned i = 0; i < sizeof inner->state / sizeof inner->state[0]; i++)
+        store_relaxed(&inner->state[i], 0);
+    store_relaxed(&inner->generation, 0);
+}
+
+/* Nobody in the child has used the lock yet. The cohort lock of a writer stays: it
+ * repairs its own queue. */
 void crw_forget(struct rwlock *lock)
 {
     if (!load_relaxed(&lock->side))
         return;
-    uint32_t inside = load_relaxed(&lock->writer) ? 0 : read_holds_counted(lock);
-    for (uint32_t node = 0; node < CRW_NODES; node++) {
-        struct side_block *block = side_memory_find(&lock->side, CRW_COUNTERS + node);
-        if (block)
-            store_relaxed(&block->words[0], 0);
-    }
-    fetch_add_relaxed(crw_counter(lock), inside);
-    struct side_block *block = crw_block(lock);
     bool written = load_relaxed(&lock->writer) != 0;
-    store_relaxed(&block->words[CRW_BARRIER], 0);
-    store_relaxed(&block->words[CRW_ACTIVE], written);
-    if (written)
-        return; /* the cohort lock repairs its queue */
-    for (unsigned word = 0; word < sizeof(struct lock) / sizeof(uint32_t); word++)
-        store_relaxed(&block->words[word], 0);
+    uint32_t inside = written ? 0 : read_holds_counted(lock);
+    for (uint32_t node = 0; node < READER_NODES; node++) {
+        struct side_block *gate = side_memory_find(&lock->side, READER_GATES + node);
+        for (unsigned word = 0; gate && word <= READERS_BARRED; word++)
+            store_relaxed(&gate->words[word], word || !written ? 0 : GATE_CLOSED);
+    }
+    fetch_add_relaxed(&reader_gate(lock)->words[0], GATE_READER * inside);
+    struct side_block *block = crw_block(lock);
+    if (!written)
+        forget_inner(inner_mutex_in(block));
+    store_relaxed(&block->words[CRW_COUNT], written);
+    store_relaxed(&block->words[CRW_IN_BATCH], written);
+    store_relaxed(&block->words[CRW_SHUT], written);
 }
 
 void crw_destroy(struct rwlock *lock, enum crw_preference preference)

@@ -5,44 +5,59 @@
  * PPoPP 2013.
  *
  * Idea: writers exclude each other by a cohort lock (c-ptl-tkt). Readers count
- * themselves on a line of their NUMA node, and so do not disturb those of other nodes.
- * The preference decides who looks at whom first.
+ * themselves on a line of their NUMA node, which also has a gate (reader_gates.h), and
+ * so do not disturb those of other nodes. Only the holder of the cohort lock closes and
+ * opens the gates; the preference decides when. (In the published locks, all readers
+ * look at one word of the writers.)
  *
- *   side     id of a directory: a block for the cohort lock and the next two words, and
- *            a block with a counter for each node
- *   active   in a line of its own. Readers preferred: nonzero while a writer enters or
- *            holds. Writers preferred: the number of writers that wait or hold
- *   barrier  with writers preferred: number of readers that have waited too long
+ *   side      id of a directory: a block for the cohort lock and the following words,
+ *             and the gates
+ *   count     with writers preferred: number of writers that wait or hold
+ *   in_batch  0, or the number of writers that have entered since the last reader left
+ *   shut      whether the gates are closed
+ *   closings  how often they have been closed
  *
- * I1. A reader counts itself, executes a fence, and loads `active` (acquire: pairs with
- *     the release of the last writer); a writer changes `active`, executes a fence, and
- *     adds the counters up. One of them sees the other; then, with readers preferred,
- *     the writer gives way, otherwise the reader takes itself back. C-RW-NP: readers
- *     count themselves while they hold the cohort lock, and a writer has it until its
- *     release.
- * I2. A reader may leave on another node than it came from: only the sum counts. While
- *     a writer adds, no reader comes to stay, so the sum is at least the number of
- *     readers inside.
- * I3. A release touches side blocks only, which outlive the lock (inner_mutex.h).
+ * I1. A writer enters after it has closed the gates and found that no reader is inside.
+ *     With readers preferred, it opens the gates again if there are any, and waits
+ *     until there are none; readers stay counted while they wait for that. C-RW-NP:
+ *     readers count themselves while they hold the cohort lock, and a writer has it
+ *     until its release; the gates stay open.
+ * I2. A writer that finds in_batch not 0 enters at once: the gates are closed and no
+ *     reader is inside.
+ * I3. The gates are open, or will be opened, while `count` is 0: a release that makes
+ *     it 0 opens them, and a writer that gives up and makes it 0 takes the cohort lock
+ *     to do it, unless another writer has come, which does it then.
+ * I4. A release touches side blocks and memory of the process only, which outlive the
+ *     lock (inner_mutex.h); a reader's, after it has left, only memory of the process.
  *
  * Overtaking: with readers preferred, writers starve while readers overlap. With
- * writers preferred, a reader that has yielded CRW_PATIENCE times stops new writers.
+ * writers preferred, the gates open when no writer waits, and after CRW_BATCH writers
+ * in a row. A reader that has waited and finds them closed anew keeps them open next
+ * time until it has entered: at most two batches of writers overtake it. Readers
+ * overtake a waiting writer only while the gates are open between two batches.
  * Timed lock: a writer that gives up after it got the cohort lock releases it.
- * The kind that prefers writers: such a lock is C-RW-WP.
+ * The kind that prefers writers: such a lock is C-RW-WP, without a limit.
  * Fork: in the child, only what the forking thread holds remains.
  */
 #ifndef HASP_RWLOCKS_ALGORITHMS_COHORT_RW_H
 #define HASP_RWLOCKS_ALGORITHMS_COHORT_RW_H
 
-#include "locks/waiting/policies.h"
 #include "rwlocks/algorithms/inner_mutex.h"
+#include "rwlocks/algorithms/reader_gates.h"
 #include "rwlocks/read_holds.h"
 
 enum crw_preference { CRW_NEUTRAL, CRW_READERS, CRW_WRITERS };
 
-enum { CRW_INNER, CRW_COUNTERS }; /* in the directory */
-enum { CRW_ACTIVE = 16, CRW_BARRIER }; /* words of the cohort lock's block */
-enum { CRW_PATIENCE = 1000, CRW_NODES = SIDE_BLOCKS_MAX - CRW_COUNTERS };
+enum { CRW_INNER }; /* in the directory, before the gates */
+
+/* Words of the cohort lock's block. */
+enum {
+    CRW_COUNT = 11,
+    CRW_IN_BATCH,
+    CRW_SHUT,
+    CRW_CLOSINGS = 16, /* in another line: waiting readers look at it */
+};
+enum { CRW_BATCH = HANDOVER_LIMIT };
 
 extern struct atomic_u64 crw_operations __attribute__((visibility("hidden")));
 const struct lock_operations *crw_find_operations(void)
@@ -60,29 +75,6 @@ static inline struct side_block *crw_block(struct rwlock *lock)
     return side_memory_get(&lock->side, CRW_INNER);
 }
 
-static inline struct atomic_u32 *crw_counter(struct rwlock *lock)
-{
-    uint32_t node = current_node() % CRW_NODES;
-    return &side_memory_get(&lock->side, CRW_COUNTERS + node)->words[0];
-}
-
-/* Whether a reader has to wait for a writer (I1). */
-static inline bool crw_closed(struct side_block *block)
-{
-    return load_acquire(&block->words[CRW_ACTIVE]) != 0;
-}
-
-/* Returns whether no reader is inside (I2). */
-static inline bool crw_no_readers(struct rwlock *lock)
-{
-    uint32_t sum = 0, nodes = node_count() < CRW_NODES ? node_count() : CRW_NODES;
-    for (uint32_t node = 0; node < nodes; node++) {
-        struct side_block *block = side_memory_find(&lock->side, CRW_COUNTERS + node);
-        sum += block ? load_acquire(&block->words[0]) : 0;
-    }
-    return sum == 0;
-}
-
 static inline enum crw_preference crw_of(const struct rwlock *lock,
                                          enum crw_preference preference)
 {
@@ -96,86 +88,23 @@ static inline enum rwlock_use crw_use(const struct rwlock *lock,
     if (load_relaxed(&lock->writer))
         return RWLOCK_WRITTEN;
     bool used = load_relaxed(&lock->side) != 0;
-    return used && !crw_no_readers((struct rwlock *)(uintptr_t)lock) ? RWLOCK_READ
-                                                                     : RWLOCK_FREE;
+    return used && !readers_are_gone((struct rwlock *)(uintptr_t)lock) ? RWLOCK_READ
+                                                                       : RWLOCK_FREE;
 }
+
+/* Reading. */
 
 static inline bool crw_read_trylock(struct rwlock *lock, enum crw_preference wanted)
 {
-    enum crw_preference preference = crw_of(lock, wanted);
-    struct side_block *block = crw_block(lock);
-    struct atomic_u32 *counter = crw_counter(lock);
-    if (preference == CRW_NEUTRAL) {
-        if (!crw_inner_operations()->trylock(inner_mutex_in(block)))
-            return false;
-        fetch_add_relaxed(counter, 1);
-        crw_inner_operations()->unlock(inner_mutex_in(block));
-        return true;
-    }
-    if (crw_closed(block))
+    struct side_block *gate = reader_gate(lock);
+    if (crw_of(lock, wanted) != CRW_NEUTRAL)
+        return reader_enters(lock, gate);
+    struct lock *inner = inner_mutex_in(crw_block(lock));
+    if (!crw_inner_operations()->trylock(inner))
         return false;
-    fetch_add_acq_rel(counter, 1);
-    fence_seq_cst();
-    if (likely(!crw_closed(block)))
-        return true;
-    fetch_add_release(counter, UINT32_MAX);
-    return false;
-}
-
-/* The caller has the cohort lock, and with writers preferred is counted: waits until
- * the readers are gone. Returns false if the deadline has passed. `tries`: does not
- * wait. With readers preferred, it gives way to readers that came meanwhile: they wait
- * until it does (crw_read_preferred). */
-static inline bool crw_expel(struct rwlock *lock, enum crw_preference preference,
-                             bool tries, const struct deadline *deadline)
-{
-    struct atomic_u32 *active = &crw_block(lock)->words[CRW_ACTIVE];
-    struct spinner spinner = {0, 0};
-    for (;;) {
-        if (preference == CRW_READERS)
-            store_relaxed(active, 1);
-        fence_seq_cst();
-        if (crw_no_readers(lock))
-            return true;
-        if (preference == CRW_READERS)
-            store_release(active, 0);
-        if (tries)
-            return false;
-        do
-            if (!spinner_spin(&spinner, deadline))
-                return false;
-        while (!crw_no_readers(lock));
-    }
-}
-
-/* With writers preferred, a writer is counted from before it waits for the cohort lock
- * until it has released the lock, or given up. */
-static inline void crw_count_writer(struct side_block *block,
-                                    enum crw_preference preference, uint32_t change)
-{
-    if (preference == CRW_WRITERS)
-        fetch_add_release(&block->words[CRW_ACTIVE], change);
-}
-
-static inline bool crw_write_within(struct rwlock *lock, enum crw_preference wanted,
-                                    bool tries, const struct deadline *deadline)
-{
-    enum crw_preference preference = crw_of(lock, wanted);
-    struct side_block *block = crw_block(lock);
-    if (crw_expel(lock, preference, tries, deadline))
-        return true;
-    crw_count_writer(block, preference, UINT32_MAX);
-    crw_inner_operations()->unlock(inner_mutex_in(block));
-    return false;
-}
-
-static inline bool crw_write_trylock(struct rwlock *lock, enum crw_preference wanted)
-{
-    struct side_block *block = crw_block(lock);
-    if (!crw_inner_operations()->trylock(inner_mutex_in(block)))
-        return false;
-    crw_count_writer(block, crw_of(lock, wanted), 1);
-    return crw_write_within(lock, wanted, true, NULL);
+    fetch_add_relaxed(&gate->words[0], GATE_READER);
+    crw_inner_operations()->unlock(inner);
+    return true;
 }
 
 static inline bool crw_read_fast(struct rwlock *lock, enum crw_preference wanted)
@@ -183,86 +112,207 @@ static inline bool crw_read_fast(struct rwlock *lock, enum crw_preference wanted
     return !unlikely(is_forked_child()) && crw_read_trylock(lock, wanted);
 }
 
-static inline bool crw_write_fast(struct rwlock *lock, enum crw_preference wanted)
-{
-    return !unlikely(is_forked_child()) && crw_write_trylock(lock, wanted);
-}
-
 /* The reader stays counted while it waits, so that no writer enters before it: if both
  * took back what they published, they could do so for ever. */
-static inline bool crw_read_preferred(struct rwlock *lock, struct side_block *block,
+static inline bool crw_read_preferred(struct rwlock *lock,
                                       const struct deadline *deadline)
 {
-    struct spinner spinner = {0, 0};
-    struct atomic_u32 *counter = crw_counter(lock);
-    fetch_add_acq_rel(counter, 1);
-    fence_seq_cst();
-    while (crw_closed(block))
-        if (!spinner_spin(&spinner, deadline)) {
-            fetch_add_release(counter, UINT32_MAX);
+    uint32_t spins = spin_limit();
+    struct side_block *gate = reader_gate(lock);
+    fetch_add_acquire(&gate->words[0], GATE_READER);
+    while (reader_gate_is_closed(gate))
+        if (!reader_waits(gate, &spins, deadline)) {
+            reader_leaves(lock, gate);
             return false;
         }
     return true;
+}
+
+/* A reader that finds the gates closed anew after they were opened keeps them open next
+ * time. */
+static inline bool crw_read_gated(struct rwlock *lock, const struct deadline *deadline)
+{
+    struct side_block *gate = reader_gate(lock);
+    struct atomic_u32 *closings = &crw_block(lock)->words[CRW_CLOSINGS];
+    const uint32_t first = load_relaxed(closings);
+    uint32_t spins = spin_limit();
+    bool came, in_time = true, bars = false;
+    while (!(came = !reader_gate_is_closed(gate) && reader_enters(lock, gate)) &&
+           in_time) {
+        if (!bars && load_relaxed(closings) != first && !rwlock_prefers_writers(lock)) {
+            bars = true;
+            fetch_add_relaxed(&gate->words[READERS_BARRED], 1);
+        }
+        in_time = reader_waits(gate, &spins, deadline);
+    }
+    if (bars)
+        fetch_add_relaxed(&gate->words[READERS_BARRED], UINT32_MAX);
+    return came;
 }
 
 static inline bool crw_read_wait(struct rwlock *lock, enum crw_preference wanted,
                                  const struct deadline *deadline)
 {
     enum crw_preference preference = crw_of(lock, wanted);
-    struct side_block *block = crw_block(lock);
-    if (preference == CRW_NEUTRAL) {
-        if (!inner_mutex_lock(inner_mutex_in(block), crw_inner_operations(), deadline))
-            return false;
-        fetch_add_relaxed(crw_counter(lock), 1);
-        crw_inner_operations()->unlock(inner_mutex_in(block));
-        return true;
-    }
+    struct lock *inner = inner_mutex_in(crw_block(lock));
     if (preference == CRW_READERS)
-        return crw_read_preferred(lock, block, deadline);
-    struct spinner spinner = {0, 0};
-    uint32_t patience = rwlock_prefers_writers(lock) ? UINT32_MAX : CRW_PATIENCE;
-    bool came, in_time = true, barred = false;
-    while (!(came = crw_read_trylock(lock, wanted)) && in_time) {
-        if (!barred && patience-- == 0) {
-            barred = true;
-            fetch_add_relaxed(&block->words[CRW_BARRIER], 1);
-        }
-        in_time = spinner_spin(&spinner, deadline);
-    }
-    if (barred)
-        fetch_add_relaxed(&block->words[CRW_BARRIER], UINT32_MAX);
-    return came;
-}
-
-static inline bool crw_write_wait(struct rwlock *lock, enum crw_preference wanted,
-                                  const struct deadline *deadline)
-{
-    struct side_block *block = crw_block(lock);
-    struct spinner spinner = {0, 0};
-    while (load_relaxed(&block->words[CRW_BARRIER]))
-        if (!spinner_spin(&spinner, deadline))
-            return false;
-    crw_count_writer(block, crw_of(lock, wanted), 1);
-    if (inner_mutex_lock(inner_mutex_in(block), crw_inner_operations(), deadline))
-        return crw_write_within(lock, wanted, false, deadline);
-    crw_count_writer(block, crw_of(lock, wanted), UINT32_MAX);
-    return false;
+        return crw_read_preferred(lock, deadline);
+    if (preference != CRW_NEUTRAL)
+        return crw_read_gated(lock, deadline);
+    if (!inner_mutex_lock(inner, crw_inner_operations(), deadline))
+        return false;
+    fetch_add_relaxed(&reader_gate(lock)->words[0], GATE_READER);
+    crw_inner_operations()->unlock(inner);
+    return true;
 }
 
 static inline void crw_read_unlock(struct rwlock *lock, enum crw_preference wanted)
 {
     (void)wanted;
-    fetch_add_release(crw_counter(lock), UINT32_MAX);
+    reader_leaves(lock, reader_gate(lock));
+}
+
+/* Writing. */
+
+/* The gates are open: waits until no reader keeps them so, and closes them. Returns
+ * false if the deadline has passed. */
+static inline bool crw_shut(struct rwlock *lock, struct side_block *block, bool tries,
+                            const struct deadline *deadline)
+{
+    struct spinner spinner = {0, 0};
+    while (!tries && readers_bar_the_gates(lock))
+        if (!spinner_spin(&spinner, deadline))
+            return false;
+    uint32_t closings = load_relaxed(&block->words[CRW_CLOSINGS]);
+    store_relaxed(&block->words[CRW_CLOSINGS], closings + 1);
+    store_relaxed(&block->words[CRW_SHUT], 1);
+    return true;
+}
+
+/* The caller has the cohort lock, and is counted. Returns false if the deadline has
+ * passed, or if readers are inside and it only `tries`. */
+static inline bool crw_enter(struct rwlock *lock, struct side_block *block, bool tries,
+                             const struct deadline *deadline)
+{
+    uint32_t batch = load_relaxed(&block->words[CRW_IN_BATCH]);
+    if (!batch) {
+        if (!load_relaxed(&block->words[CRW_SHUT]) &&
+            !crw_shut(lock, block, tries, deadline))
+            return false;
+        if (!reader_gates_close(lock) && (tries || !readers_await(lock, deadline)))
+            return false;
+    }
+    store_relaxed(&block->words[CRW_IN_BATCH], batch + 1);
+    return true;
+}
+
+/* With readers preferred, a writer gives way to readers that came meanwhile: they wait
+ * until it does (crw_read_preferred). */
+static inline bool crw_enter_if_none(struct rwlock *lock, bool tries,
+                                     const struct deadline *deadline)
+{
+    while (!reader_gates_close(lock)) {
+        reader_gates_open(lock);
+        if (tries || !readers_await(lock, deadline))
+            return false;
+    }
+    return true;
+}
+
+/* The caller has the cohort lock: opens the gates unless it leaves them closed to the
+ * other writers. */
+static inline void crw_open_if_due(struct rwlock *lock, struct side_block *block,
+                                   uint32_t others)
+{
+    uint32_t batch = load_relaxed(&block->words[CRW_IN_BATCH]);
+    if (others && (rwlock_prefers_writers(lock) || batch < CRW_BATCH))
+        return;
+    store_relaxed(&block->words[CRW_IN_BATCH], 0);
+    if (!load_relaxed(&block->words[CRW_SHUT]))
+        return;
+    store_relaxed(&block->words[CRW_SHUT], 0);
+    reader_gates_open(lock);
+}
+
+/* The caller holds the cohort lock. */
+static inline void crw_leave(struct rwlock *lock, struct side_block *block,
+                             enum crw_preference preference)
+{
+    if (preference == CRW_READERS)
+        reader_gates_open(lock);
+    else if (preference != CRW_NEUTRAL)
+        crw_open_if_due(lock, block,
+                        fetch_add_relaxed(&block->words[CRW_COUNT], UINT32_MAX) - 1);
+    crw_inner_operations()->unlock(inner_mutex_in(block));
+}
+
+/* A counted writer gives up without the cohort lock (I3). */
+static inline void crw_give_up(struct rwlock *lock, struct side_block *block)
+{
+    struct atomic_u32 *count = &block->words[CRW_COUNT];
+    if (fetch_add_relaxed(count, UINT32_MAX) != 1)
+        return;
+    while (load_relaxed(count) == 0 && load_relaxed(&block->words[CRW_SHUT])) {
+        if (crw_inner_operations()->trylock(inner_mutex_in(block))) {
+            crw_open_if_due(lock, block, load_relaxed(count));
+            crw_inner_operations()->unlock(inner_mutex_in(block));
+            return;
+        }
+        relax();
+    }
+}
+
+static inline bool crw_write_within(struct rwlock *lock, enum crw_preference preference,
+                                    bool tries, const struct deadline *deadline)
+{
+    struct side_block *block = crw_block(lock);
+    bool came = preference == CRW_NEUTRAL
+                    ? tries ? readers_are_gone(lock) : readers_await(lock, deadline)
+                : preference == CRW_READERS
+                    ? crw_enter_if_none(lock, tries, deadline)
+                    : crw_enter(lock, block, tries, deadline);
+    if (came)
+        return true;
+    if (preference == CRW_READERS)
+        crw_inner_operations()->unlock(inner_mutex_in(block));
+    else
+        crw_leave(lock, block, preference);
+    return false;
+}
+
+static inline bool crw_write_trylock(struct rwlock *lock, enum crw_preference wanted)
+{
+    enum crw_preference preference = crw_of(lock, wanted);
+    struct side_block *block = crw_block(lock);
+    if (!crw_inner_operations()->trylock(inner_mutex_in(block)))
+        return false;
+    if (preference == CRW_WRITERS)
+        fetch_add_relaxed(&block->words[CRW_COUNT], 1);
+    return crw_write_within(lock, preference, true, NULL);
+}
+
+static inline bool crw_write_fast(struct rwlock *lock, enum crw_preference wanted)
+{
+    return !unlikely(is_forked_child()) && crw_write_trylock(lock, wanted);
+}
+
+static inline bool crw_write_wait(struct rwlock *lock, enum crw_preference wanted,
+                                  const struct deadline *deadline)
+{
+    enum crw_preference preference = crw_of(lock, wanted);
+    struct side_block *block = crw_block(lock);
+    if (preference == CRW_WRITERS)
+        fetch_add_relaxed(&block->words[CRW_COUNT], 1);
+    if (inner_mutex_lock(inner_mutex_in(block), crw_inner_operations(), deadline))
+        return crw_write_within(lock, preference, false, deadline);
+    if (preference == CRW_WRITERS)
+        crw_give_up(lock, block);
+    return false;
 }
 
 static inline void crw_write_unlock(struct rwlock *lock, enum crw_preference wanted)
 {
-    struct side_block *block = crw_block(lock);
-    enum crw_preference preference = crw_of(lock, wanted);
-    if (preference == CRW_READERS)
-        store_release(&block->words[CRW_ACTIVE], 0);
-    crw_count_writer(block, preference, UINT32_MAX);
-    crw_inner_operations()->unlock(inner_mutex_in(block));
+    crw_leave(lock, crw_block(lock), crw_of(lock, wanted));
 }
 
 void crw_forget(struct rwlock *lock) __attribute__((visibility("hidden")));

@@ -148,7 +148,7 @@ static inline bool phase_fair_sleep_reader(struct rwlock *lock, uint64_t arrived
 /* A reader that has arrived gives up. Returns false if its phase has begun. */
 static inline bool phase_fair_depart(struct rwlock *lock, uint64_t arrived)
 {
-    uint64_t word = load_acquire(&lock->word);
+    uint64_t word = load_relaxed(&lock->word);
     while (phase_fair_excludes(word, arrived))
         if (compare_exchange_relaxed(&lock->word, &word, word - PHASE_FAIR_READER))
             return true;
@@ -171,7 +171,7 @@ static inline bool phase_fair_read_wait(struct rwlock *lock,
 {
     if (rwlock_prefers_writers(lock))
         return phase_fair_wait_to_arrive(lock, deadline);
-    const uint64_t arrived = fetch_add_acquire(&lock->word, PHASE_FAIR_READER);
+    const uint64_t arrived = fetch_add_relaxed(&lock->word, PHASE_FAIR_READER);
     uint32_t spins = spin_limit();
     while (phase_fair_excludes(load_acquire(&lock->word), arrived))
         if (!sleepers_spin_first(&spins) &&
@@ -195,7 +195,7 @@ static inline void phase_fair_wait_for_turn(struct rwlock *lock, uint32_t number
 {
     uint32_t spins = spin_limit();
     uint64_t word;
-    while (phase_fair_field(word = load_acquire(&lock->word), PHASE_FAIR_WOUT) !=
+    while (phase_fair_field(word = load_relaxed(&lock->word), PHASE_FAIR_WOUT) !=
            number) {
         if (sleepers_spin_first(&spins))
             continue;
