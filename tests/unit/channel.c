@@ -196,7 +196,8 @@ static void test_dead_threads(uint32_t flags)
 
 struct set {
     struct channel *channels[MOST_CHANNELS];
-    struct receiver receivers[MOST_CHANNELS], *all[MOST_CHANNELS];
+    struct receiver receivers[MOST_CHANNELS];
+    receiver_pointer all[MOST_CHANNELS];
     struct atomic_u32 bell;
     struct receivers set;
 };

@@ -273,7 +273,7 @@ static void receiver_dies(unsigned thread)
 static void receive_any(void)
 {
     struct receiver receivers[SETS];
-    struct receiver *all[SETS];
+    receiver_pointer all[SETS];
     struct receivers set = {all, SETS, 0};
     for (unsigned i = 0; i < SETS; i++) {
         open_receiver(&receivers[i], i, &common_bell);

@@ -10,8 +10,11 @@
 
 #include "structures/channel/channel.h"
 
+/* Public headers declare such a pointer with the type of their wrapper. */
+typedef struct receiver *receiver_pointer __attribute__((may_alias));
+
 struct receivers {
-    struct receiver *const *all; /* NULL: removed */
+    receiver_pointer const *all; /* NULL: removed */
     uint32_t count, next;
 };
 

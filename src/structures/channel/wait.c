@@ -234,7 +234,7 @@ int receivers_wait(struct receivers *set, const uint64_t *subset, uint32_t *from
 
 int receiver_wait(struct receiver *receiver, const struct deadline *deadline)
 {
-    struct receiver *all[1] = {receiver};
+    receiver_pointer all[1] = {receiver};
     struct receivers set = {all, 1, 0};
     uint32_t from;
     return receivers_wait(&set, NULL, &from, deadline);
