@@ -87,6 +87,11 @@ def test_checks_pass_on_a_right_tree(tree: Tree) -> None:
             "#ifndef A_H\n#define A_H\n#ifndef B\n#endif\n#endif\n",
             "src/locks/algorithms/mcs.h:4: error: #ifndef B",
         ),
+        (
+            "include/hasp/mutex.h",
+            '#include "preload/mutex.c"\n',
+            "include/hasp/mutex.h:2: error: include may not include preload",
+        ),
         ("src/extra/thing.c", "int x;\n", "src/extra is not in the table"),
     ],
 )
