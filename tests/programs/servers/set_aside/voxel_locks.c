@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A voxel world has a mutex in each of its 320,000 voxels. Players change a few of
+/* A voxel world has a mutex for each of its 320,000 voxels. Players change a few of
  * them now and then. The locks take five sixths of the memory. */
 #include <stdlib.h>
 
@@ -8,19 +8,18 @@
 enum { VOXELS = 320000, LOCKS = 64 };
 
 struct voxel {
-    pthread_mutex_t voxel_mu;
     uint32_t material, light;
 };
 
 static struct voxel *world;
-static pthread_mutex_t shared[LOCKS];
+static pthread_mutex_t *voxel_mu, shared[LOCKS];
 static pthread_mutex_t chat_mu = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t messages;
 
 static void set(uint64_t at, uint32_t material)
 {
     pthread_mutex_t *mutex =
-        server_fix("fewer-locks") ? &shared[at % LOCKS] : &world[at].voxel_mu;
+        server_fix("fewer-locks") ? &shared[at % LOCKS] : &voxel_mu[at];
     pthread_mutex_lock(mutex);
     world[at].material = material;
     world[at].light = material / 2;
@@ -46,9 +45,11 @@ static void setup(void)
     world = calloc(VOXELS, sizeof *world);
     for (unsigned i = 0; i < LOCKS; i++)
         pthread_mutex_init(&shared[i], NULL);
+    if (!server_fix("fewer-locks"))
+        voxel_mu = calloc(VOXELS, sizeof *voxel_mu);
     for (unsigned i = 0; i < VOXELS; i++) {
-        if (!server_fix("fewer-locks"))
-            pthread_mutex_init(&world[i].voxel_mu, NULL);
+        if (voxel_mu)
+            pthread_mutex_init(&voxel_mu[i], NULL);
         set(i, i % 7);
     }
 }
