@@ -101,8 +101,8 @@ void *accept_connections(void *unused)
         if (accepted < 0)
             continue;
         sleep_us(350); // checks the password
-        if (write(accepted, "+", 1) != 1)
-            std::perror("write");
+        if (send(accepted, "+", 1, MSG_NOSIGNAL) != 1)
+            std::perror("send");
         close(accepted);
     }
     return unused;

@@ -27,7 +27,7 @@ static void *answer(void *argument)
     while (read(pair[1], &question, sizeof question) == sizeof question) {
         sleep_us(250); /* the network */
         question = checksum(&question, sizeof question, 1);
-        if (write(pair[1], &question, sizeof question) != sizeof question)
+        if (send(pair[1], &question, sizeof question, MSG_NOSIGNAL) < 0)
             break;
     }
     return NULL;
@@ -36,7 +36,7 @@ static void *answer(void *argument)
 static uint64_t ask(unsigned worker, uint64_t domain)
 {
     uint64_t reply = 0;
-    if (write(upstream[worker][0], &domain, sizeof domain) != sizeof domain ||
+    if (send(upstream[worker][0], &domain, sizeof domain, MSG_NOSIGNAL) < 0 ||
         read(upstream[worker][0], &reply, sizeof reply) != sizeof reply)
         return 0;
     return reply;
