@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MOST_CHANNELS = 4, MESSAGES = 20000 };
+enum { MOST_CHANNELS = 4, MESSAGES = 2000 };
 
 static struct channel *new_channel(uint32_t slots, uint32_t flags)
 {

@@ -26,6 +26,7 @@ examples:
   hasp bench locks --check-targets               status 1 if Hasp's locks are too slow
   hasp bench rwlocks --locks bravo+rw-futex      beside glibc's; also spinlocks
   hasp bench barriers --plot barriers.png
+  hasp bench messages                            channels beside other rings
   hasp bench profile --check-targets             what `hasp profile` costs a program
   hasp bench advice --check-targets              what `hasp advise` loses, from data
 
@@ -45,15 +46,15 @@ def _positive(text: str) -> int:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `hasp bench`."""
     parser.usage = (
-        "hasp bench locks|rwlocks|spinlocks|barriers|profile|advice [options]"
+        "hasp bench locks|rwlocks|spinlocks|barriers|messages|profile|advice [options]"
     )
     parser.epilog = EXAMPLES
     parser.add_argument(
         "what",
-        choices=("locks", *OTHER_KINDS, "profile", "advice"),
-        metavar="locks|rwlocks|spinlocks|barriers|profile|advice",
-        help="what to judge: mutexes, reader-writer locks, spin locks, barriers, the "
-        "cost of profiling, or the advice",
+        choices=("locks", *OTHER_KINDS, "messages", "profile", "advice"),
+        metavar="locks|rwlocks|spinlocks|barriers|messages|profile|advice",
+        help="what to judge: mutexes, reader-writer locks, spin locks, barriers, "
+        "messages, the cost of profiling, or the advice",
     )
     add_locks_option(parser)
     parser.add_argument(
@@ -103,8 +104,22 @@ def run(arguments: argparse.Namespace) -> int:
     for option in ("set", "markdown"):
         if getattr(arguments, option):
             raise HaspError(f"--{option} is for `hasp bench advice`", "leave it out")
+    if arguments.what == "messages":
+        return _messages(arguments)
     measured = ("locks", *OTHER_KINDS)
     return _run_locks(arguments) if arguments.what in measured else _profile(arguments)
+
+
+def _messages(arguments: argparse.Namespace) -> int:
+    from hasp.lab.bench.messages import Options, measure_messages
+
+    for option in ("locks", "cases", "check_targets", "plot", "source"):
+        if getattr(arguments, option) not in (None, ALL, False):
+            name = "from" if option == "source" else option.replace("_", "-")
+            raise HaspError(
+                f"--{name} is not for `hasp bench messages`", "leave it out"
+            )
+    return measure_messages(Options(arguments.quick, arguments.runs, arguments.json))
 
 
 def _advice(arguments: argparse.Namespace) -> int:

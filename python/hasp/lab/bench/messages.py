@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""`hasp bench messages`: channels beside the rings of others, and the line itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from hasp.base import output
+from hasp.base.errors import HaspError, Interrupted
+from hasp.locks import native
+from hasp.statistics.ratio import median_ratio, ratio_of_medians
+
+PATTERNS = ("round-trip", "one-way", "batch")
+REFERENCE = "hasp"
+PROGRAM, PEERS = "hasp-bench-messages", "hasp-bench-messages-peers"
+PEER_PACKAGES = {"ck": "libck-dev", "dpdk": "libdpdk-dev"}
+MESSAGES, ROUNDS, QUICK_ROUNDS = 50_000, 31, 7
+LINE = "line"
+
+Run = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `hasp bench messages` measures."""
+
+    quick: bool = False
+    runs: int | None = None
+    json: str | None = None
+
+
+def measure_messages(options: Options) -> int:
+    """Measure all implementations in rounds of random order, and print the medians."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        raise HaspError("messages need two CPUs", "allow this process a second one")
+    if options.json:
+        output.check_writable(options.json)
+    programs = _programs()
+    rounds = options.runs or (QUICK_ROUNDS if options.quick else ROUNDS)
+    runs: list[Run] = []
+    try:
+        for number in range(rounds):
+            for run in _round(programs, (cpus[0], cpus[1])):
+                runs.append({**run, "round": number})
+    except (Interrupted, KeyboardInterrupt):
+        output.note("interrupted; these are the results so far")
+    if options.json:
+        output.write_json(runs, options.json)
+    if options.json != output.STDOUT:
+        _print(runs)
+        missing = [name for name in PEER_PACKAGES if name not in programs]
+        if missing:
+            packages = " ".join(PEER_PACKAGES[name] for name in missing)
+            output.note(f"not measured: {', '.join(missing)} (build with {packages})")
+    return 0
+
+
+def _programs() -> dict[str, Path]:
+    """Return the program of each implementation."""
+    found: dict[str, Path] = {}
+    for program in (PROGRAM, PEERS):
+        try:
+            path = native.program(program)
+        except HaspError:
+            if program == PROGRAM:
+                raise
+            continue
+        listed = subprocess.run([path, "--list"], capture_output=True, text=True)
+        found.update(dict.fromkeys(listed.stdout.split(), path))
+    return found
+
+
+def _round(programs: dict[str, Path], cpus: tuple[int, int]) -> Iterator[Run]:
+    words = [str(cpu) for cpu in cpus]
+    tasks = [(name, pattern) for name in programs for pattern in PATTERNS]
+    yield _line(words)
+    for name, pattern in random.sample(tasks, len(tasks)):
+        text = _output([str(programs[name]), name, pattern, str(MESSAGES), *words])
+        yield json.loads(text)
+    yield _line(words)
+
+
+def _line(cpus: Sequence[str]) -> Run:
+    """Return the time of a load of a line that the other CPU has modified."""
+    program = str(native.program("hasp-machine"))
+    rate = json.loads(_output([program, "clock", "--cpus", cpus[0]]).splitlines()[-1])
+    text = _output(
+        [program, "coherence", "--cases", "load:modified", "--cpus", ",".join(cpus)]
+    )
+    row = json.loads(text.splitlines()[-1])
+    cycles = median(row["cycles"]) - median(row["overheads"])
+    ns = cycles / row["batch"] * 1e9 / rate["cycles_per_second"]
+    return {
+        "schema": "hasp.messages/1",
+        "implementation": LINE,
+        "pattern": "load:modified",
+        "ns": round(ns, 3),
+    }
+
+
+def _output(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise HaspError(
+            f"{Path(command[0]).name} failed: {done.stderr.strip()}",
+            "report this with the output of `hasp doctor`",
+        )
+    return done.stdout
+
+
+def _samples(runs: Sequence[Run], name: str, pattern: str) -> list[float]:
+    return [
+        float(run["ns"])
+        for run in runs
+        if (run["implementation"], run["pattern"]) == (name, pattern)
+    ]
+
+
+def _rows(runs: Sequence[Run]) -> Iterator[tuple[str, ...]]:
+    lines = _samples(runs, LINE, "load:modified")
+    line = median(lines) if lines else 0.0
+    if line:
+        yield ("load of a modified line", "", f"{line:.1f} ns", "", "")
+    names = list(dict.fromkeys(run["implementation"] for run in runs))
+    for pattern in PATTERNS:
+        own = _samples(runs, REFERENCE, pattern)
+        for name in sorted(names, key=lambda name: (name != REFERENCE, name)):
+            sample = _samples(runs, name, pattern)
+            if not sample:
+                continue
+            transfers = ""
+            if line:
+                transfers = f"{median(sample) / line:.1f}"
+            ratio = _ratio(sample, own) if name != REFERENCE else ""
+            yield pattern, name, f"{median(sample):.1f} ns", transfers, ratio
+
+
+def _ratio(sample: Sequence[float], reference: Sequence[float]) -> str:
+    pairs = min(len(sample), len(reference))
+    if not pairs:
+        return ""
+    ratio = ratio_of_medians(sample[:pairs], reference[:pairs])
+    text = f"{median_ratio(sample, reference):.2f}x"
+    if ratio.low is None or ratio.high is None:
+        return text
+    return f"{text} [{ratio.low:.2f}, {ratio.high:.2f}]"
+
+
+def _print(runs: Sequence[Run]) -> None:
+    table = output.table()
+    for heading in ("PATTERN", "BY", "A MESSAGE", "LINES", "TO HASP'S"):
+        right = heading in ("A MESSAGE", "LINES")
+        table.add_column(heading, justify="right" if right else "left")
+    for row in _rows(runs):
+        table.add_row(*row)
+    output.console().print(table)

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench/messages/own.h"
+
+const struct implementation implementations[] = {
+    {"hasp", &hasp_transport, hasp_run},
+    {"hasp-park", &hasp_park_transport, hasp_park_run},
+    {"ssmp", &ssmp_transport, ssmp_run},
+};
+const unsigned implementation_count =
+    sizeof implementations / sizeof implementations[0];
