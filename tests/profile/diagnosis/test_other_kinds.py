@@ -33,10 +33,11 @@ def options(measured: Features) -> list[str]:
 @pytest.mark.parametrize(
     ("measures", "expected"),
     [
-        ({"wait_share": 0.2, "read_share": 0.97}, ["--rwlock bravo+rw-futex"]),
-        ({"operation_share": 0.2, "read_share": 0.97}, ["--rwlock bravo+rw-futex"]),
+        ({"wait_share": 0.2, "read_share": 0.998}, ["--rwlock bravo+rw-futex"]),
+        ({"operation_share": 0.2, "read_share": 0.998}, ["--rwlock bravo+rw-futex"]),
+        ({"wait_share": 0.2, "read_share": 0.99}, ["--rwlock rw-futex"]),
         ({"wait_share": 0.2, "read_share": 0.6}, ["--rwlock rw-futex"]),
-        ({"wait_share": 0.01, "read_share": 0.97}, []),
+        ({"wait_share": 0.01, "read_share": 0.998}, []),
         ({"wait_share": 0.2}, []),
     ],
 )
@@ -59,7 +60,7 @@ def test_the_share_of_reads_is_named() -> None:
 
 def test_the_present_algorithm_is_not_advised() -> None:
     ran = features(
-        rwlock(wait_share=0.2, read_share=0.97),
+        rwlock(wait_share=0.2, read_share=0.998),
         other_locks={"rwlock": "bravo+rw-futex"},
     )
     assert options(ran) == []
