@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 def test_every_pattern_is_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(messages, "MESSAGES", 320)
+    monkeypatch.setattr(messages, "MESSAGES", 32)
     path = tmp_path / "runs.jsonl"
     assert messages.measure_messages(messages.Options(runs=1, json=str(path))) == 0
     runs = [json.loads(line) for line in path.read_text().splitlines()]
