@@ -47,8 +47,11 @@ fault each, or none. Each program has several locks and background work, and ran
   their verdicts were known. Before, with the rules of commit 7d0cca2, 23 (lock), 22
   (cause) and 20 (remedy) of 26 verdicts on 16 programs were right.
 
-No other program ran meanwhile. The confidence is low in {low} of {after} verdicts. In
-earlier rounds, such a run was repeated, at most twice; in this one, none was.
+No other program was meant to run meanwhile. The confidence is low in {low} of {after}
+verdicts. In earlier rounds, such a run was repeated, at most twice; in this one, none
+was. Something disturbed five recordings that follow each other in it (log_pack,
+acl_match, quote_server, map_tiles and undo_log with 8 threads); four of those verdicts
+are wrong.
 
 - **lock**: the verdict names the mutex at fault, or none if no mutex is at fault.
 - **cause**: it names the fault, one of {causes} causes, or states that there is none.
