@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp bench`: the cost of locks and of profiling, and the worth of the advice."""
+"""`hasp bench`: the cost of locks, hash tables and profiling; the worth of advice."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ examples:
   hasp bench rwlocks --locks bravo+rw-futex      beside glibc's; also spinlocks
   hasp bench barriers --plot barriers.png
   hasp bench messages                            channels beside other rings
+  hasp bench hash-table --quick                  beside oneTBB's, liburcu's and others
   hasp bench profile --check-targets             what `hasp profile` costs a program
   hasp bench advice --check-targets              what `hasp advise` loses, from data
 
@@ -46,15 +47,16 @@ def _positive(text: str) -> int:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `hasp bench`."""
     parser.usage = (
-        "hasp bench locks|rwlocks|spinlocks|barriers|messages|profile|advice [options]"
+        "hasp bench locks|rwlocks|spinlocks|barriers|messages|hash-table|profile|advice "
+        "[options]"
     )
     parser.epilog = EXAMPLES
     parser.add_argument(
         "what",
-        choices=("locks", *OTHER_KINDS, "messages", "profile", "advice"),
-        metavar="locks|rwlocks|spinlocks|barriers|messages|profile|advice",
+        choices=("locks", *OTHER_KINDS, "messages", "hash-table", "profile", "advice"),
+        metavar="locks|rwlocks|spinlocks|barriers|messages|hash-table|profile|advice",
         help="what to judge: mutexes, reader-writer locks, spin locks, barriers, "
-        "messages, the cost of profiling, or the advice",
+        "messages, the hash table, the cost of profiling, or the advice",
     )
     add_locks_option(parser)
     parser.add_argument(
@@ -106,6 +108,8 @@ def run(arguments: argparse.Namespace) -> int:
             raise HaspError(f"--{option} is for `hasp bench advice`", "leave it out")
     if arguments.what == "messages":
         return _messages(arguments)
+    if arguments.what == "hash-table":
+        return _tables(arguments)
     measured = ("locks", *OTHER_KINDS)
     return _run_locks(arguments) if arguments.what in measured else _profile(arguments)
 
@@ -137,6 +141,29 @@ def _advice(arguments: argparse.Namespace) -> int:
             arguments.check_targets,
             arguments.json,
             arguments.markdown,
+        )
+    )
+
+
+def _tables(arguments: argparse.Namespace) -> int:
+    from hasp.lab.bench.tables import Options, bench_tables
+    from hasp.locks.selection import select
+
+    for option in ("check_targets", "plot"):
+        if getattr(arguments, option):
+            raise HaspError(
+                f"--{option.replace('_', '-')} is not for `hasp bench hash-table`",
+                "leave it out",
+            )
+    chosen = [] if arguments.locks == ALL else select(arguments.locks)
+    return bench_tables(
+        Options(
+            cases=arguments.cases,
+            locks=tuple(lock.name for lock in chosen if not lock.is_reference),
+            quick=arguments.quick,
+            runs=arguments.runs,
+            json=arguments.json,
+            source=arguments.source,
         )
     )
 

@@ -27,6 +27,13 @@ static bool put(void *table, uint64_t key, uint64_t value)
            HASP_MAP_CREATED;
 }
 
+/* As a put of CLHT: it does not replace a value. */
+static bool insert(void *table, uint64_t key, uint64_t value)
+{
+    return hasp_map_insert(table, &key, sizeof key, &value, sizeof value) ==
+           HASP_MAP_CREATED;
+}
+
 static bool take_out(void *table, uint64_t key)
 {
     return hasp_map_remove(table, &key, sizeof key) == HASP_MAP_OK;
@@ -37,9 +44,16 @@ static void work(struct load *load)
     load_run(load, get, put, take_out, subject_no_pause);
 }
 
+static void work_inserting(struct load *load)
+{
+    load_run(load, get, insert, take_out, subject_no_pause);
+}
+
+static struct subject inserting = {"hasp-insert", create, insert, work_inserting, NULL};
 static struct subject subject = {"hasp", create, put, work, NULL};
 
 static __attribute__((constructor)) void add(void)
 {
+    subject_add(&inserting);
     subject_add(&subject);
 }

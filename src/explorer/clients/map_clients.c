@@ -1,104 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Clients of the map: a reader finds what is present, whole and never after it was
- * freed; writers lose nothing; a table may be replaced meanwhile. At first the maps
- * have one bucket with one key.
+ * freed; writers lose nothing; a table may be replaced meanwhile.
  */
 #include "explorer/clients/clients.h"
+#include "explorer/clients/map_state.h"
 #include "explorer/execution/services.h"
-#include "explorer/base/limits.h"
 #include "explorer/base/variables.h"
 
-#include "structures/map/memory.h"
+#include "structures/map/iterate.h"
 #include "structures/map/resize.h"
 #include "structures/map/write.h"
 
-#include <string.h>
-
-enum { FIRST = 11, SECOND, THIRD, OLD = 101, FRESH, OTHER };
-enum { BLOCKS = 4, BLOCK_BYTES = 2 * CACHE_LINE + 2 * BUCKET_LINE, WORD = 8 };
-enum { COLLECTIONS = EPOCHS_APART + 2, POISON = 0xdead };
-
-/* Blocks are never used again, so what is read after it was freed shows. */
-struct block {
-    unsigned char bytes[BLOCK_BYTES] __attribute__((aligned(CACHE_LINE)));
-};
-
-static struct block blocks[THREADS][BLOCKS], first_table[2], first_node;
-static unsigned blocks_used[THREADS];
-static struct epochs epochs;
-static struct epochs_record records[THREADS];
-static struct map words, nodes; /* with values in the slots, and in nodes */
-
-static void *take_block(void *context, size_t bytes, size_t alignment)
-{
-    unsigned thread = current_thread() % THREADS;
-    (void)context, (void)alignment;
-    expect(bytes <= BLOCK_BYTES && blocks_used[thread] < BLOCKS,
-           "a block is too small");
-    return blocks[thread][blocks_used[thread]++].bytes;
-}
-
-/* Writes to a field of tables and nodes that their readers read: the explorer reports a
- * reader that may still come. */
-static void give_block(void *context, void *block, size_t bytes)
-{
-    (void)context;
-    if (bytes != sizeof(struct link))
-        ((struct node *)block)->key_bytes = POISON;
-}
-
-_Static_assert(offsetof(struct node, key_bytes) == offsetof(struct table, count),
-               "give_block() poisons both");
-
-static void prepare(struct map *map, struct block *block, bool value_in_slot)
-{
-    struct table *table = (struct table *)(void *)block->bytes;
-    struct bucket *bucket = (struct bucket *)(void *)(block->bytes + CACHE_LINE);
-    struct node *node = (struct node *)(void *)first_node.bytes;
-    table->count = 1;
-    bucket->control.raw = bucket_flipped(0, 0);
-    bucket->keys[0].raw = FIRST;
-    bucket->values[0].raw = value_in_slot ? OLD : (uint64_t)(uintptr_t)node;
-    node->value_bytes = OLD;
-    map->table.raw = (uint64_t)(uintptr_t)table;
-    map->epochs = &epochs;
-    map->key_bytes = map->value_bytes = WORD;
-    map->key_in_slot = true;
-    map->value_in_slot = value_in_slot;
-    map->least = map->stripe_count = 1;
-    map->most = 2;
-    map->budget = UINT64_MAX;
-    map->memory.allocate = take_block;
-    map->memory.release = give_block;
-}
-
-const unsigned map_variants = 2;
-
-int map_variant_find(const char *name)
-{
-    return strcmp(name, "map") == 0 ? 1 : -1;
-}
-
-struct lock_descriptor map_client_uses(void)
-{
-    static const struct lock_descriptor about = {.name = "map"};
-    epochs.now.raw = 1;
-    for (unsigned i = 0; i < THREADS; i++) {
-        records[i].number = 0; /* all use one list of retired memory */
-        records[i].next = i ? &records[i - 1] : NULL;
-    }
-    epochs.records.raw = (uint64_t)(uintptr_t)&records[THREADS - 1];
-    prepare(&words, &first_table[0], true);
-    prepare(&nodes, &first_table[1], false);
-    return about;
-}
-
-static struct map_span word_span(const uint64_t *word)
-{
-    struct map_span span = {word, WORD};
-    return span;
-}
+enum { COLLECTIONS = EPOCHS_APART + 2 };
 
 static int put(unsigned thread, uint64_t key, uint64_t value)
 {
@@ -137,7 +51,6 @@ static void slot_is_used_again(unsigned thread)
     expect(!value || value == (thread == 1 ? OLD : FRESH), "a value of another key");
 }
 
-/* The same for a reader that begins after it has seen the removal. */
 static void insertion_is_seen(unsigned thread)
 {
     if (thread == 0) {
@@ -217,7 +130,6 @@ static void finish_replaced(void)
     expect(find(FINISHER, SECOND) == FRESH, "an entry was lost");
 }
 
-/* Two threads move a bucket, or one replaces a value meanwhile. */
 static void helpers(unsigned thread)
 {
     if (thread < 2)
@@ -235,33 +147,32 @@ static void finish_helpers(void)
 static void collect(struct map *map)
 {
     begin_operation();
-    struct retired *item = retired_collect(&map->lists[0], &epochs);
+    struct retired *item = retired_collect(&map->lists[0], map->epochs);
     for (; item; item = item->next)
-        give_block(NULL, item,
-                   retired_kind(item) == RETIRED_LINK ? sizeof(struct link)
-                                                      : sizeof(struct node));
+        poison(item, retired_kind(item) == RETIRED_LINK ? sizeof(struct link)
+                                                        : sizeof(struct node));
 }
 
 /* Reads a node as the user of hasp_map_read() does. */
-static void read_node(unsigned thread)
+static void read_node(struct map *map, struct epochs_record *record)
 {
     struct map_key sought;
     uint64_t key = FIRST, value = 0;
     begin_operation();
-    map_key(&nodes, &sought, &key, WORD);
-    bool outermost = epochs_enter(&epochs, &records[thread]);
-    if (map_find(&nodes, &sought, &value)) {
+    map_key(map, &sought, &key, WORD);
+    bool outermost = epochs_enter(map->epochs, record);
+    if (map_find(map, &sought, &value)) {
         uint32_t length = node_at(value)->value_bytes;
         expect(length == OLD || length == FRESH, "a node is not whole");
     }
-    epochs_leave(&records[thread], outermost);
+    epochs_leave(record, outermost);
 }
 
 /* Unlinks the first node, and puts another one there; then frees all that it may. */
-static void replace_node(unsigned thread)
+static void replace_node(struct map *map, unsigned thread)
 {
     struct node *node = (struct node *)(void *)blocks[thread][0].bytes;
-    struct bucket *bucket = table_bucket(map_table(&nodes), 0);
+    struct bucket *bucket = table_bucket(map_table(map), 0);
     begin_operation();
     node->value_bytes = FRESH;
     uint64_t control = bucket_lock(bucket);
@@ -269,34 +180,127 @@ static void replace_node(unsigned thread)
     bucket_replace(bucket, 0, (uint64_t)(uintptr_t)node);
     bucket_unlock(bucket, control);
     old->retired.tag = RETIRED_NODE;
-    retired_push(&nodes.lists[0], &old->retired);
+    retired_push(&map->lists[0], &old->retired);
+}
+
+static void replace_and_free(struct map *map)
+{
+    replace_node(map, 0);
+    for (int i = 0; i < COLLECTIONS; i++)
+        collect(map);
 }
 
 static void node_is_freed(unsigned thread)
 {
-    if (thread) {
-        read_node(thread);
-        return;
-    }
-    replace_node(0);
-    for (int i = 0; i < COLLECTIONS; i++)
-        collect(&nodes);
+    if (thread)
+        read_node(&nodes, &records[thread]);
+    else
+        replace_and_free(&nodes);
 }
 
-/* Others end epochs, too. */
+static void node_is_freed_with_fences(unsigned thread)
+{
+    if (thread)
+        read_node(&fenced_nodes, &fenced_records[thread]);
+    else
+        replace_and_free(&fenced_nodes);
+}
+
+static void late_reader(unsigned thread)
+{
+    if (thread) {
+        begin_operation();
+        store_relaxed(&late_record.taken, 1);
+        epochs_add(&epochs, &late_record);
+        read_node(&nodes, &late_record);
+    } else {
+        replace_and_free(&nodes);
+    }
+}
+
+/* Two threads use one record, one after the other. */
+static void record_is_used_again(unsigned thread)
+{
+    begin_operation();
+    struct epochs_record *record = NULL;
+    while (!(record = epochs_take(&epochs)))
+        relax();
+    if (record == &records[THREADS - 1])
+        record->pressure++;
+    epochs_give(record);
+    (void)thread;
+}
+
+static void another_collects(unsigned thread)
+{
+    if (thread == 0)
+        replace_node(&nodes, 0);
+    else
+        for (int i = 0; i < COLLECTIONS; i++)
+            collect(&nodes);
+}
+
+static int change_full(unsigned thread, uint64_t key, bool puts)
+{
+    uint64_t value = FRESH;
+    begin_operation();
+    return puts ? map_put(&full, &records[thread], word_span(&key), word_span(&value))
+                : map_remove(&full, &records[thread], word_span(&key));
+}
+
+/* A bucket is added to the chain and taken out of it. */
+static void chain_grows(unsigned thread)
+{
+    if (thread == 0) {
+        change_full(0, FOURTH, true);
+        change_full(0, FIRST, false);
+        change_full(0, FOURTH, false);
+        return;
+    }
+    struct map_key sought;
+    uint64_t key = thread == 1 ? FOURTH : SECOND, value = 0;
+    begin_operation();
+    map_key(&full, &sought, &key, WORD);
+    bool outermost = epochs_enter(&epochs, &records[thread]);
+    bool found = map_find(&full, &sought, &value);
+    epochs_leave(&records[thread], outermost);
+    expect(!found || value == (thread == 1 ? FRESH : OLD), "a value of another key");
+    expect(found || thread == 1, "an entry is not found");
+}
+
+static bool visit_pair(void *argument, struct map_span key, struct map_span value)
+{
+    uint64_t number = *(const uint64_t *)key.bytes;
+    uint64_t expected = number == FIRST ? OLD : FRESH;
+    expect(*(const uint64_t *)value.bytes == expected, "a value of another key");
+    expect(!(*(uint64_t *)argument >> number & 1), "a key is visited twice");
+    *(uint64_t *)argument |= (uint64_t)1 << number;
+    return true;
+}
+
+static void iteration(unsigned thread)
+{
+    uint64_t visited = 0;
+    if (thread == 0) {
+        take_out(0, FIRST);
+        put(0, SECOND, FRESH);
+        return;
+    }
+    begin_operation();
+    map_iterate(&words, &records[1], visit_pair, &visited);
+}
+
 static void node_is_freed_by_two(unsigned thread)
 {
     if (thread == 0) {
-        replace_node(0);
-        for (int i = 0; i < COLLECTIONS; i++)
-            collect(&nodes);
+        replace_and_free(&nodes);
     } else if (thread == 1) {
         begin_operation();
         epochs_advance(&epochs);
         begin_operation();
         epochs_advance(&epochs);
     } else {
-        read_node(2);
+        read_node(&nodes, &records[2]);
     }
 }
 
@@ -350,6 +354,36 @@ const struct client map_clients[] = {
      .summary = "an entry is replaced and freed while a thread reads it",
      .threads = 2,
      .body = node_is_freed,
+     .finish = finish_nothing},
+    {.name = "free-fenced",
+     .summary = "the same on a platform without heavy barriers",
+     .threads = 2,
+     .body = node_is_freed_with_fences,
+     .finish = finish_nothing},
+    {.name = "late-reader",
+     .summary = "the same with a reader whose record is new",
+     .threads = 2,
+     .body = late_reader,
+     .finish = finish_nothing},
+    {.name = "records",
+     .summary = "two threads use records that they take and give back",
+     .threads = 2,
+     .body = record_is_used_again,
+     .finish = finish_nothing},
+    {.name = "collect",
+     .summary = "a thread frees what another one retires",
+     .threads = 2,
+     .body = another_collects,
+     .finish = finish_nothing},
+    {.name = "chain",
+     .summary = "a bucket is added to a chain and removed; two threads search",
+     .threads = 3,
+     .body = chain_grows,
+     .finish = finish_nothing},
+    {.name = "iterate",
+     .summary = "a thread iterates while an entry is removed and another inserted",
+     .threads = 2,
+     .body = iteration,
      .finish = finish_nothing},
     {.name = "free-by-two",
      .summary = "the same while a third thread ends epochs",

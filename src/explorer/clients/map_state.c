@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "explorer/clients/map_state.h"
+
+#include "explorer/clients/clients.h"
+#include "explorer/execution/services.h"
+
+#include <string.h>
+
+enum { POISON = 0xdead };
+
+struct block blocks[THREADS][BLOCKS];
+static struct block first_table[4], first_nodes[2];
+static unsigned blocks_used[THREADS];
+struct epochs epochs, fenced_epochs;
+struct epochs_record records[THREADS], fenced_records[THREADS], late_record;
+struct map words, full;
+struct map nodes, fenced_nodes;
+
+static void *take_block(void *context, size_t bytes, size_t alignment)
+{
+    unsigned thread = current_thread() % THREADS;
+    (void)context, (void)alignment;
+    expect(bytes <= BLOCK_BYTES && blocks_used[thread] < BLOCKS,
+           "a block is too small");
+    return blocks[thread][blocks_used[thread]++].bytes;
+}
+
+void poison(void *block, size_t bytes)
+{
+    if (bytes != sizeof(struct link))
+        ((struct node *)block)->key_bytes = POISON;
+}
+
+_Static_assert(offsetof(struct node, key_bytes) == offsetof(struct table, count),
+               "poison() spoils both");
+
+static void give_block(void *context, void *block, size_t bytes)
+{
+    (void)context;
+    poison(block, bytes);
+}
+
+static void prepare(struct map *map, struct block *block, struct block *first_node,
+                    struct epochs *of_map)
+{
+    struct table *table = (struct table *)(void *)block->bytes;
+    struct bucket *bucket = (struct bucket *)(void *)(block->bytes + CACHE_LINE);
+    table->count = 1;
+    bucket->control.raw = bucket_flipped(0, 0);
+    bucket->keys[0].raw = FIRST;
+    bucket->values[0].raw = OLD;
+    if (first_node) {
+        bucket->values[0].raw = (uint64_t)(uintptr_t)first_node->bytes;
+        node_at(bucket->values[0].raw)->value_bytes = OLD;
+    }
+    map->table.raw = (uint64_t)(uintptr_t)table;
+    map->epochs = of_map;
+    map->key_bytes = map->value_bytes = WORD;
+    map->key_in_slot = true;
+    map->value_in_slot = !first_node;
+    map->least = map->stripe_count = 1;
+    map->most = 2;
+    map->budget = UINT64_MAX;
+    map->memory.allocate = take_block;
+    map->memory.release = give_block;
+}
+
+static void prepare_epochs(struct epochs *made, struct epochs_record *with)
+{
+    made->now.raw = 1;
+    for (unsigned i = 0; i < THREADS; i++) {
+        with[i].number = 0; /* all use one list of retired memory */
+        with[i].next = i ? &with[i - 1] : NULL;
+    }
+    made->records.raw = (uint64_t)(uintptr_t)&with[THREADS - 1];
+}
+
+const unsigned map_variants = 2;
+
+int map_variant_find(const char *name)
+{
+    return strcmp(name, "map") == 0 ? 1 : -1;
+}
+
+struct lock_descriptor map_client_uses(void)
+{
+    static const struct lock_descriptor about = {.name = "map"};
+    prepare_epochs(&epochs, records);
+    prepare_epochs(&fenced_epochs, fenced_records);
+    fenced_epochs.fenced.raw = 1;
+    prepare(&words, &first_table[0], NULL, &epochs);
+    prepare(&full, &first_table[1], NULL, &epochs);
+    prepare(&nodes, &first_table[2], &first_nodes[0], &epochs);
+    prepare(&fenced_nodes, &first_table[3], &first_nodes[1], &fenced_epochs);
+    struct bucket *bucket =
+        (struct bucket *)(void *)(first_table[1].bytes + CACHE_LINE);
+    for (unsigned i = 1; i < BUCKET_SLOTS; i++) {
+        bucket->control.raw = bucket_flipped(bucket->control.raw, i);
+        bucket->keys[i].raw = FIRST + i;
+        bucket->values[i].raw = OLD;
+    }
+    full.most = 1;
+    return about;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* The maps under check. At first each has one bucket with the key FIRST. */
+#ifndef HASP_EXPLORER_CLIENTS_MAP_STATE_H
+#define HASP_EXPLORER_CLIENTS_MAP_STATE_H
+
+#include "explorer/base/limits.h"
+
+#include "structures/map/map.h"
+
+enum { FIRST = 11, SECOND, THIRD, FOURTH, OLD = 101, FRESH, OTHER };
+enum { WORD = 8 };
+
+/* Memory that threads allocate, and never use again, so that what is read after it was
+ * freed shows. */
+enum { BLOCKS = 4, BLOCK_BYTES = 2 * CACHE_LINE + 2 * BUCKET_LINE };
+struct block {
+    unsigned char bytes[BLOCK_BYTES] __attribute__((aligned(CACHE_LINE)));
+};
+extern struct block blocks[THREADS][BLOCKS];
+
+extern struct epochs epochs, fenced_epochs;
+extern struct epochs_record records[THREADS], fenced_records[THREADS], late_record;
+extern struct map words, full; /* full: the bucket has three keys */
+extern struct map nodes, fenced_nodes;
+
+/* Writes to a field of tables and nodes that their readers read: the explorer reports a
+ * reader that may still come. */
+void poison(void *block, size_t bytes);
+
+static inline struct map_span word_span(const uint64_t *word)
+{
+    struct map_span span = {word, WORD};
+    return span;
+}
+
+#endif
