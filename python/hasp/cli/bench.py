@@ -47,8 +47,8 @@ def _positive(text: str) -> int:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `hasp bench`."""
     parser.usage = (
-        "hasp bench locks|rwlocks|spinlocks|barriers|messages|hash-table|profile|advice "
-        "[options]"
+        "hasp bench locks|rwlocks|spinlocks|barriers|messages|hash-table|profile|"
+        "advice [options]"
     )
     parser.epilog = EXAMPLES
     parser.add_argument(
