@@ -55,7 +55,8 @@ void crw_destroy(struct rwlock *lock, enum crw_preference preference)
     if (!load_relaxed(&lock->side))
         return;
     struct lock *inner = inner_mutex_in(crw_block(lock));
-    if (crw_inner_operations()->trylock(inner)) { /* N1 of inner_mutex.h */
+    if (!load_relaxed(&lock->writer)) { /* otherwise it is destroyed while it is held */
+        crw_inner_operations()->lock(inner);   /* N1 of inner_mutex.h */
         crw_inner_operations()->unlock(inner); /* a holder may keep its node */
         crw_inner_operations()->destroy(inner);
         side_memory_free(&lock->side);
