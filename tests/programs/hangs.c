@@ -2,12 +2,18 @@
 /*
  * A program that hangs in the way named by its argument, or does not:
  *
- *   opposite  two threads lock two mutexes in opposite order, while a third one works
- *   itself    a thread locks a mutex that it holds forgotten a thread ends while it
- *   holds a mutex that another thread waits for lost a thread waits for a signal that
- *   is never sent works     two threads contend for a mutex until the process is killed
- *   sleeps    holds a mutex for two seconds, or the number given by the next argument,
- *             while another thread waits for it; then ends
+ *   opposite   two threads lock two mutexes in opposite order, while a third one works
+ *
+ *   itself     a thread locks a mutex that it holds
+ *
+ *   forgotten  a thread ends while it holds a mutex that another thread waits for
+ *
+ *   lost       a thread waits for a signal that is never sent
+ *
+ *   works      two threads contend for a mutex until the process is killed
+ *
+ *   sleeps     holds a mutex for two seconds, or the number given by the next argument,
+ *              while another thread waits for it; then ends
  */
 #include <pthread.h>
 #include <stdio.h>
