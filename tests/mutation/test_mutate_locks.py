@@ -44,7 +44,7 @@ SAMPLE = {
     "mutexee": ("algorithms/barging.h", "unpark("),
     "futex": ("algorithms/futex.c", "heavy_barrier("),
     "mutex:ttas": ("algorithms/tas.h", "store_release("),
-    "c-rw-rp": ("rwlocks/algorithms/cohort_rw.h", "load_acquire(&block->words[CRW_ACT"),
+    "c-rw-rp": ("rwlocks/algorithms/reader_gates.h", "fetch_add_release(&gate"),
     "spinlock:ticket": ("spinlocks/algorithms/ticket.h", "store_release("),
     "barrier:tournament": ("barriers/cells.h", "unpark(cell, 1"),
 }

@@ -46,17 +46,14 @@ def _positive(text: str) -> int:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `hasp bench`."""
-    parser.usage = (
-        "hasp bench locks|rwlocks|spinlocks|barriers|messages|hash-table|profile|"
-        "advice [options]"
-    )
+    parser.usage = "hasp bench SUBJECT [options]"
     parser.epilog = EXAMPLES
     parser.add_argument(
         "what",
         choices=("locks", *OTHER_KINDS, "messages", "hash-table", "profile", "advice"),
         metavar="locks|rwlocks|spinlocks|barriers|messages|hash-table|profile|advice",
-        help="what to judge: mutexes, reader-writer locks, spin locks, barriers, "
-        "messages, the hash table, the cost of profiling, or the advice",
+        help="the SUBJECT: mutexes, reader-writer locks, spin locks, barriers, messages, "
+        "the hash table, the cost of profiling, or what the advice loses",
     )
     add_locks_option(parser)
     parser.add_argument(
