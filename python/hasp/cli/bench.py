@@ -52,8 +52,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "what",
         choices=("locks", *OTHER_KINDS, "messages", "hash-table", "profile", "advice"),
         metavar="locks|rwlocks|spinlocks|barriers|messages|hash-table|profile|advice",
-        help="the SUBJECT: mutexes, reader-writer locks, spin locks, barriers, messages, "
-        "the hash table, the cost of profiling, or what the advice loses",
+        help="the SUBJECT: mutexes, reader-writer locks, spin locks, barriers, "
+        "messages, the hash table, the cost of profiling, or what the advice loses",
     )
     add_locks_option(parser)
     parser.add_argument(

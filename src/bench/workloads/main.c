@@ -254,6 +254,8 @@ static void pick_rwlock(void)
     const struct rwlock_descriptor lock = rwlock_at((unsigned)found);
     run.rwlock = lock.operations;
     rwlock_default_slot = (unsigned)found + 1;
+    if (!heavy_barrier())
+        rwlocks_do_without_heavy_barrier();
     lock_name = lock.about.name;
 }
 
