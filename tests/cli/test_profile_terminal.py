@@ -15,20 +15,18 @@ from collections.abc import Callable, Iterator
 import pytest
 
 # Does what a shell does for a job: gives it a process group of its own and the
-# terminal. Reports on descriptor 3 how the job's state changes, and treats SIGUSR1 as
-# `fg`.
+# terminal. Reports on descriptor 3 how the job's state changes, and takes SIGUSR1 as
+# `fg` once the job has stopped. SIGUSR1 is waited for, not handled: Python would run a
+# handler only after waitpid if the signal came just before that call.
 SHELL = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
 signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-def foreground(*_):
-    os.tcsetpgrp(0, job)
-    os.killpg(job, signal.SIGCONT)
-signal.signal(signal.SIGUSR1, foreground)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
 def say(*words):
     os.write(3, (" ".join(map(str, words)) + "\\n").encode())
 job = os.posix_spawn(sys.executable, [sys.executable, *sys.argv[1:]], os.environ,
-                     setpgroup=0, setsigdef=[signal.SIGTTOU])
+                     setpgroup=0, setsigmask=[], setsigdef=[signal.SIGTTOU])
 os.tcsetpgrp(0, job)
 while True:
     _, status = os.waitpid(job, os.WUNTRACED)
@@ -36,6 +34,9 @@ while True:
     if not os.WIFSTOPPED(status):
         break
     say("stopped", os.WSTOPSIG(status))
+    signal.sigwait([signal.SIGUSR1])
+    os.tcsetpgrp(0, job)
+    os.killpg(job, signal.SIGCONT)
 say("ended", os.waitstatus_to_exitcode(status))
 """
 HASP = "import sys; from hasp.cli.main import main; sys.exit(main())"

@@ -177,6 +177,10 @@ def main(words: Sequence[str] | None = None) -> int:
         return SIGPIPE_STATUS
     except MemoryError:
         return _refuse(out_of_memory())
+    except SystemError as problem:
+        if not lost_an_error(problem):
+            raise
+        return _refuse(out_of_memory())
     except (OSError, ImportError) as problem:
         return _refuse(explain(problem))
 
@@ -231,6 +235,15 @@ def explain(problem: OSError | ImportError) -> HaspError:
         f"{where}{problem.strerror or problem}",
         "free some space there" if full else "check that it can be read and written",
     )
+
+
+def lost_an_error(problem: SystemError) -> bool:
+    """Return true if C code of Python failed without an exception.
+
+    Some of its paths do that when an allocation fails, instead of raising MemoryError.
+    """
+    text = str(problem)
+    return "without exception set" in text or "without setting an exception" in text
 
 
 def out_of_memory() -> HaspError:
