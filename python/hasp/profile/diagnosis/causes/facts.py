@@ -27,6 +27,7 @@ from hasp.profile.diagnosis.causes.sleepers import changes_at_most, sleepers
 from hasp.profile.diagnosis.cpu_time import cpu_time, granted_share
 from hasp.profile.diagnosis.gain import busy
 from hasp.profile.model.distribution import NOTHING
+from hasp.profile.model.holding import HolderState
 from hasp.profile.model.profile import (
     Kind,
     Lock,
@@ -41,6 +42,7 @@ from hasp.profile.model.profile import (
 LOCKS = (Kind.MUTEX, Kind.RWLOCK, Kind.SPINLOCK)
 NONE = SiteStats(0, 0, NOTHING, NOTHING, NOTHING)
 MOST_SPUN = 0.95  # share of the CPU time
+QUIET = 0.9  # of the usable CPU time; other programs used hardly any
 WORKS = 0.05  # of the busiest thread's time; less active threads are not workers
 
 
@@ -119,6 +121,24 @@ class SiteFacts:
         return self.hold_ns * kept / total if total else self.hold_ns
 
     @property
+    def cut(self) -> float:
+        """The share of the hold time in which holders had lost their CPU to the program.
+
+        If other programs used the CPUs as well, they may have caused it: then 0.
+        """
+        holding = self.site.holding
+        if holding is None or holding.samples < FEW_SAMPLES:
+            return 0.0
+        alone = (self.facts.granted or 0.0) >= QUIET
+        return holding.share(HolderState.READY) if alone and self.facts.crowded else 0.0
+
+    @property
+    def bystanders(self) -> float:
+        """The share of the CPU time that threads used which never took the locks."""
+        used = sum(thread.cpu_ns for thread in self.users)
+        return max(1 - used / self.facts.cpu_ns, 0.0) if self.facts.cpu_ns else 0.0
+
+    @property
     def demand(self) -> float:
         """The demand on the hottest lock, relative to the demand on the CPUs.
 
@@ -127,7 +147,8 @@ class SiteFacts:
         limits the program.
         """
         held = self.hottest.hold_ns if self.hottest else 0.0
-        held *= self.working_ns / self.hold_ns if self.hold_ns else 1.0
+        if self.hold_ns:
+            held *= min(self.working_ns / self.hold_ns, 1 - self.cut)
         cpus = min(max(self.facts.profile.cpus, 1), max(self.facts.workers, 1))
         needed = self.facts.useful_ns / cpus
         return held / needed if needed else 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hasp.profile.diagnosis.causes import gate
+from hasp.profile.diagnosis.causes import gate, pending
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import Facts
 from hasp.profile.diagnosis.causes.holders import function_of
@@ -60,10 +60,12 @@ def _matters(profile: Profile, one: HeldAtEnd) -> bool:
     """Return true if the lock was not merely in use when the process ended."""
     if one.thread_ended:
         return True
-    duration = one.duration_ns or 0
+    site = profile.site_of(one.lock)
+    # The last sample of a hold that was not timed may be the first one that counts.
+    sampled = pending.asleep_ns(site, profile) if site and one.waiters else 0.0
+    duration = max(one.duration_ns or 0, sampled)
     if not one.waiters or duration < CHANCE * SLICE:
         return False
-    site = profile.site_of(one.lock)
     if site and _is_gate(profile, site, one):
         return False
     use = site.total if site else None
