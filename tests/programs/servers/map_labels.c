@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Labels are drawn in the one font cache that exists, under its mutex, for about two
- * milliseconds of CPU time. Five threads that compute relief for other maps never take
+/* Labels are drawn in the one font cache that exists, under its mutex, for about three
+ * milliseconds of CPU time. Eight threads that compute relief for other maps never take
  * the mutex, but they take the CPU from the thread that has it. A file is written as
  * well, but without a lock. */
 #include <stdlib.h>
 
 #include "server.h"
 
-enum { GLYPHS = 40000, PASSES = 50, RELIEFS = 5 };
+enum { GLYPHS = 40000, PASSES = 75, RELIEFS = 8 };
 
 static pthread_mutex_t font_mu = PTHREAD_MUTEX_INITIALIZER;
 static unsigned char *glyphs;

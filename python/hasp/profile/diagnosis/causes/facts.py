@@ -14,6 +14,7 @@ from functools import cached_property
 
 from hasp.locks.native import REFERENCE
 from hasp.profile.diagnosis.causes import gate, pending
+from hasp.profile.diagnosis.causes.bystanders import without_cpu
 from hasp.profile.diagnosis.causes.durations import middles
 from hasp.profile.diagnosis.causes.holders import Part, holder_of, parts_of
 from hasp.profile.diagnosis.causes.limits import (
@@ -27,7 +28,6 @@ from hasp.profile.diagnosis.causes.sleepers import changes_at_most, sleepers
 from hasp.profile.diagnosis.cpu_time import cpu_time, granted_share
 from hasp.profile.diagnosis.gain import busy
 from hasp.profile.model.distribution import NOTHING
-from hasp.profile.model.holding import HolderState
 from hasp.profile.model.profile import (
     Kind,
     Lock,
@@ -121,24 +121,6 @@ class SiteFacts:
         return self.hold_ns * kept / total if total else self.hold_ns
 
     @property
-    def cut(self) -> float:
-        """The share of the hold time in which holders had lost their CPU to the program.
-
-        If other programs used the CPUs as well, they may have caused it: then 0.
-        """
-        holding = self.site.holding
-        if holding is None or holding.samples < FEW_SAMPLES:
-            return 0.0
-        alone = (self.facts.granted or 0.0) >= QUIET
-        return holding.share(HolderState.READY) if alone and self.facts.crowded else 0.0
-
-    @property
-    def bystanders(self) -> float:
-        """The share of the CPU time that threads used which never took the locks."""
-        used = sum(thread.cpu_ns for thread in self.users)
-        return max(1 - used / self.facts.cpu_ns, 0.0) if self.facts.cpu_ns else 0.0
-
-    @property
     def demand(self) -> float:
         """The demand on the hottest lock, relative to the demand on the CPUs.
 
@@ -148,7 +130,9 @@ class SiteFacts:
         """
         held = self.hottest.hold_ns if self.hottest else 0.0
         if self.hold_ns:
-            held *= min(self.working_ns / self.hold_ns, 1 - self.cut)
+            own = self.facts.crowded and (self.facts.granted or 0.0) >= QUIET
+            cut = without_cpu(self.site) if own else 0.0
+            held *= min(self.working_ns / self.hold_ns, 1 - cut)
         cpus = min(max(self.facts.profile.cpus, 1), max(self.facts.workers, 1))
         needed = self.facts.useful_ns / cpus
         return held / needed if needed else 1.0

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from hasp.profile.diagnosis.causes.bystanders import share_of_others
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.durations import share_above
 from hasp.profile.diagnosis.causes.facts import SiteFacts
@@ -46,9 +47,14 @@ def explained_by_cpus(one: SiteFacts, state: State) -> float:
     # A section that takes long on a CPU loses it at times, but because it is long;
     # unless other threads than those that share the lock take the CPU.
     short = own_hold(one) <= LONG or is_starved(state)
-    cut = state.preempted if short or one.bystanders >= MOST else 0.0
+    cut = state.preempted if short or others(one) >= MOST else 0.0
     lacking = unexplained(one) * (1 - state.asleep) * victims(one)
     return max(cut, lacking)
+
+
+def others(one: SiteFacts) -> float:
+    """Return the share of the CPU time of threads that never took the locks."""
+    return share_of_others(one.users, one.facts.cpu_ns)
 
 
 def victims(one: SiteFacts) -> float:
@@ -68,7 +74,7 @@ def victims(one: SiteFacts) -> float:
 
 def least(one: SiteFacts, state: State) -> float:
     """Return the least share of waits that is a fault, not the usual one of a crowd."""
-    return MATTERS if state.preempted >= MOST and one.bystanders >= MOST else USUAL
+    return MATTERS if state.preempted >= MOST and others(one) >= MOST else USUAL
 
 
 def detect(one: SiteFacts) -> Cause | None:
