@@ -12,6 +12,7 @@ from hasp.profile.model.naming import is_library, without_arguments
 from hasp.profile.model.profile import Profile, Site
 
 AWAKE = (HolderState.RUNNING, HolderState.READY, HolderState.LOCK)
+LONG = 1e9  # ns; a wait that is as long suggests a hold as long
 START = "_start"  # the C runtime's part of a program
 
 
@@ -30,8 +31,8 @@ def asleep_ns(site: Site, profile: Profile) -> float:
     # Such a hold makes others wait as long. The sum of many short ones may be wrong.
     longest_ns = use.wait.max_ns if use else 0
     locks = sum(1 for lock in site.locks if lock.wait_ns)
-    one_hold = longest_ns * max(locks, 1) >= PART * slept_ns
-    return slept_ns if one_hold and held_ns < MOST * slept_ns else 0.0
+    whole = longest_ns * max(locks, 1) >= min(PART * slept_ns, LONG)
+    return slept_ns if whole and held_ns < MOST * slept_ns else 0.0
 
 
 def each_ns(site: Site, profile: Profile) -> float:
