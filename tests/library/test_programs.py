@@ -113,6 +113,14 @@ def test_a_forked_child_uses_the_mutexes(installed: Installed, tmp_path: Path) -
     assert (done.returncode, done.stdout) == (0, "all children finished\n"), done.stderr
 
 
+def test_senseless_arguments_are_answered(installed: Installed, tmp_path: Path) -> None:
+    program = installed.compile(
+        ROOT / "tests/library/arguments.c", tmp_path / "arguments"
+    )
+    done = installed.run(program)
+    assert (done.returncode, done.stdout) == (0, "all answered\n"), done.stderr
+
+
 @pytest.mark.slow
 def test_cmake_finds_it(installed: Installed, tmp_path: Path) -> None:
     if not shutil.which("cmake"):
