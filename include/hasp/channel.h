@@ -238,6 +238,8 @@ static inline size_t hasp_try_send_batch(struct hasp_sender *sender, const void 
 static inline size_t hasp_try_receive_batch(struct hasp_receiver *receiver, void *data,
                                             size_t each, size_t count)
 {
+    if (each > HASP_CHANNEL_BYTES)
+        return 0;
     return receiver_try_batch(&receiver->receiver, data, each, count);
 }
 

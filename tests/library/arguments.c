@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the library answers to arguments and calls that make no sense. */
 #include <hasp/barrier.h>
+#include <hasp/channel.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +31,32 @@ static void barriers(void)
     EXPECT(hasp_barrier_destroy(&other), 0);
 }
 
+/* A batch whose messages are longer than a line gets none; no other message is taken
+ * for one of them. */
+static void batches(void)
+{
+    static _Alignas(HASP_CHANNEL_ALIGNMENT) char memory[1024];
+    static char buffer[1 << 18];
+    struct hasp_channel *channel = (struct hasp_channel *)(void *)memory;
+    struct hasp_sender sender;
+    struct hasp_receiver receiver;
+    size_t length;
+    EXPECT(hasp_channel_size(4) <= sizeof memory, true);
+    EXPECT(hasp_channel_init(channel, 4, HASP_CHANNEL_PARK), 0);
+    EXPECT(hasp_sender_open(&sender, channel), 0);
+    EXPECT(hasp_receiver_open(&receiver, channel, NULL), 0);
+    EXPECT(hasp_try_send_batch(&sender, buffer, HASP_CHANNEL_BYTES + 1, 2), 0);
+    EXPECT(hasp_try_send_batch(&sender, NULL, 0, 2), 2);
+    EXPECT(hasp_try_receive_batch(&receiver, NULL, 0, 3), 2);
+    EXPECT(hasp_send_large(&sender, buffer, 0, NULL), 0);
+    for (size_t each = 1; each <= sizeof buffer; each *= 2)
+        EXPECT(hasp_try_receive_batch(&receiver, buffer, each, 1), 0);
+    EXPECT(hasp_receive_large(&receiver, buffer, 0, &length, NULL), 0);
+}
+
 int main(void)
 {
+    batches();
     barriers();
     puts("all answered");
     return 0;

@@ -171,6 +171,14 @@ static inline void message_write(struct message_line *line, const void *data,
         memcpy(line->data, data, length);
 }
 
+/* Copies a message out of its line. */
+static inline void message_read(const struct message_line *line, void *data,
+                                size_t length)
+{
+    if (length)
+        memcpy(data, line->data, length);
+}
+
 /* Sends a message of at most MESSAGE_BYTES if a line is free, else returns EAGAIN. */
 static inline int sender_try(struct sender *sender, const void *data, size_t length)
 {
@@ -237,7 +245,7 @@ static inline int receiver_end(struct receiver *receiver)
     return closed && !receiver_peek(receiver) ? EPIPE : 0;
 }
 
-/* Copies a message out of its line. Returns EMSGSIZE, and leaves the message, if it is
+/* Takes a message from its line. Returns EMSGSIZE, and leaves the message, if it is
  * longer than `room`. A large message's first line gives its length. */
 static inline int receiver_take(struct receiver *receiver, struct message_line *line,
                                 void *data, size_t room, size_t *length)
@@ -253,8 +261,7 @@ static inline int receiver_take(struct receiver *receiver, struct message_line *
     *length = bytes;
     if (unlikely(bytes > room))
         return EMSGSIZE;
-    if (bytes)
-        memcpy(data, line->data, bytes);
+    message_read(line, data, bytes);
     receiver_release(receiver);
     return 0;
 }
