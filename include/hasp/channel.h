@@ -40,7 +40,8 @@
  *   ETIMEDOUT   the time `until`, by CLOCK_MONOTONIC, has come (NULL: wait for ever). A
  *               waiter notices it once it has spun
  *   EBUSY       another thread has or had opened this side of the channel
- *   EINVAL      an argument is wrong, or the memory holds no channel
+ *   EINVAL      an argument is wrong, or the memory holds no channel. Functions that
+ *               wait return it for an `until` whose nanoseconds are out of range
  */
 #ifndef HASP_CHANNEL_H
 #define HASP_CHANNEL_H

@@ -108,8 +108,9 @@ void sender_close(struct sender *sender);
 void receiver_close(struct receiver *receiver);
 
 /* These wait until a line is free, or until the channel has a message. They return 0,
- * EPIPE once the other side has closed, EOWNERDEAD if its thread has ended without, or
- * ETIMEDOUT. `deadline`: NULL, or by CLOCK_MONOTONIC. */
+ * EPIPE once the other side has closed, EOWNERDEAD if its thread has ended without
+ * closing, ETIMEDOUT, or EINVAL for nanoseconds out of range. `deadline`: NULL, or by
+ * CLOCK_MONOTONIC. */
 int sender_wait(struct sender *sender, const struct deadline *deadline);
 int receiver_wait(struct receiver *receiver, const struct deadline *deadline);
 
