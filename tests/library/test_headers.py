@@ -14,7 +14,12 @@ from lock_list import ROOT
 HEADERS = sorted(path.name for path in (ROOT / "include/hasp").glob("*.h*"))
 C_HEADERS = [name for name in HEADERS if name.endswith(".h")]
 EXAMPLES = ROOT / "docs/examples/library"
-COMPILERS = ("gcc -std=c11", "gcc -std=gnu17", "g++ -std=c++17")
+COMPILERS = (
+    "gcc -std=c11",
+    "gcc -std=gnu17",
+    "g++ -std=c++17",
+    "g++ -std=c++20 -fno-exceptions -fno-rtti",
+)
 
 
 def compile_alone(

@@ -113,6 +113,37 @@ def test_a_forked_child_uses_the_mutexes(installed: Installed, tmp_path: Path) -
     assert (done.returncode, done.stdout) == (0, "all children finished\n"), done.stderr
 
 
+def test_a_shared_mutex_of_the_caller_throws(
+    installed: Installed, tmp_path: Path
+) -> None:
+    source = tmp_path / "again.cpp"
+    source.write_text(
+        """#include <hasp/mutex.hpp>
+#include <cstdio>
+template <class Acquire> bool refused(Acquire acquire)
+{
+    try {
+        acquire();
+    } catch (const std::system_error &problem) {
+        return problem.code() == std::errc::resource_deadlock_would_occur;
+    }
+    return false;
+}
+int main()
+{
+    hasp::shared_mutex mutex;
+    mutex.lock();
+    std::printf("%d", refused([&] { mutex.lock(); }));
+    std::printf("%d", refused([&] { mutex.lock_shared(); }));
+    std::printf("%d\\n", mutex.try_lock_for(std::chrono::seconds(0)));
+    mutex.unlock();
+}
+"""
+    )
+    done = installed.run(installed.compile(source, tmp_path / "again"))
+    assert (done.returncode, done.stdout) == (0, "110\n"), done.stderr
+
+
 def test_senseless_arguments_are_answered(installed: Installed, tmp_path: Path) -> None:
     program = installed.compile(
         ROOT / "tests/library/arguments.c", tmp_path / "arguments"
