@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import median, median_low
 
 from hasp.predict.changes import SiteChange
 from hasp.predict.load import Load, Variant
 from hasp.predict.runs import Case, Outcome, Runs
-from hasp.predict.saturation import Saturation, saturation
+from hasp.predict.saturation import SATURATED, Saturation, saturation
 from hasp.profile.diagnosis.what_if.change import Change, What
 
 BETTER = 1.05  # an algorithm is better if it is by this factor in all simulations
@@ -48,6 +48,7 @@ class Gain:
     change: SiteChange
     lock: str
     points: dict[int, Range]
+    limit: str | None  # the site that is then saturated with the most threads
 
 
 @dataclass
@@ -186,7 +187,18 @@ class Analysis:
                 for variant in self._variants
             ]
             points[count] = Range.of(ratios)
-        self.answer.gains.append(Gain(change, lock, points))
+        at_most = [done[Case(lock, threads[-1], v, change)] for v in self._variants]
+        limit = self._limit(at_most)
+        self.answer.gains.append(Gain(change, lock, points, limit))
+
+    def _limit(self, outcomes: Sequence[Outcome]) -> str | None:
+        """Return the busiest site if it is saturated in most simulations."""
+        sites = self.answer.load.sites
+        busy = [
+            median_low([one.busy[at] for one in outcomes]) for at in range(len(sites))
+        ]
+        busiest = max(range(len(sites)), key=busy.__getitem__)
+        return sites[busiest].name if busy[busiest] >= SATURATED else None
 
     def _run(self, cases: Sequence[Case]) -> dict[Case, Outcome]:
         done = self._runs.run(cases, self._jobs)

@@ -47,6 +47,7 @@ def document(
                 "site": gain.change.name,
                 "change": gain.change.words,
                 "lock": gain.lock,
+                "then_saturated": gain.limit,
                 "threads": n,
                 **_plain(one),
             }

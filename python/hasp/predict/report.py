@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 SPREAD = 0.05  # results that differ more are printed as a range
-CELLS = 66  # characters of a row of the table, without the names
-CELL = 10
+IN_A_ROW = 6  # numbers of threads, as many as fit in 80 columns
 
 
 def show(
@@ -125,15 +124,14 @@ def _helps(gains: Sequence[Gain], most: int) -> str:
     parts = []
     for gain in gains:
         words = (
-            "half as long sections"
+            "halving its sections"
             if gain.change.change.what is What.HOLD
-            else f"{SPLIT} locks instead of each one"
+            else f"splitting it into {SPLIT} locks"
         )
-        parts.append(f"{words}: {with_range(gain.points[most])} times")
-    return (
-        f"What a change of it gains with {gains[0].lock} at "
-        f"{plural(most, 'thread')}: {'; '.join(parts)}."
-    )
+        then = gain.limit and gain.limit != gain.change.name
+        after = f", and then {gain.limit} is saturated" if then else ""
+        parts.append(f"{words} gives {with_range(gain.points[most])} times{after}")
+    return f"With {gains[0].lock} and {plural(most, 'thread')}, {'; '.join(parts)}."
 
 
 def number(value: float) -> str:
@@ -175,9 +173,8 @@ def short(value: float) -> str:
 def _curves(out: Console, answer: Answer) -> None:
     most = answer.threads[-1]
     curves = sorted(answer.curves, key=lambda curve: -curve.points[most].median)
-    in_a_row = CELLS // CELL
-    for start in range(0, len(answer.threads), in_a_row):
-        threads = answer.threads[start : start + in_a_row]
+    for start in range(0, len(answer.threads), IN_A_ROW):
+        threads = answer.threads[start : start + IN_A_ROW]
         rows = [
             [curve.lock, *(cell(curve.points[n]) for n in threads)] for curve in curves
         ]
@@ -194,17 +191,19 @@ def _gains(out: Console, answer: Answer) -> None:
     for site in dict.fromkeys(gain.change.name for gain in answer.gains):
         own = [gain for gain in answer.gains if gain.change.name == site]
         threads = sorted({n for gain in own for n in gain.points})
-        rows = [
-            [gain.change.words, *(cell(gain.points[n]) for n in threads)]
-            for gain in own
-        ]
-        print()
-        say(
-            out,
-            f"If {site} changes, times the throughput without the change, under "
-            f"{own[0].lock}; threads:",
-        )
-        print_table(out, ["", *map(str, threads)], rows)
+        for start in range(0, len(threads), IN_A_ROW):
+            part = threads[start : start + IN_A_ROW]
+            rows = [
+                [gain.change.words, *(cell(gain.points[n]) for n in part)]
+                for gain in own
+            ]
+            print()
+            say(
+                out,
+                f"If {site} changes, times the throughput without the change, under "
+                f"{own[0].lock}; threads:",
+            )
+            print_table(out, ["", *map(str, part)], rows)
 
 
 def _assumptions(options: Options, profile: Profile, answer: Answer) -> str:
