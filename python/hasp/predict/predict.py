@@ -9,6 +9,7 @@ from hasp.base.errors import HaspError, Interrupted
 from hasp.base.output import STDOUT, check_writable, note, write_json
 from hasp.base.signals import interrupt_on_signals
 from hasp.lab.simulate.simulation import flattened
+from hasp.locks import native
 from hasp.locks.native import LockInfo
 from hasp.predict.answer import Analysis, Answer
 from hasp.predict.changes import applied, resolved
@@ -94,8 +95,6 @@ def names_of(locks: Sequence[LockInfo], profile: Profile) -> list[str]:
 
 def reference_of(profile: Profile) -> str:
     """Return the lock of the recording; glibc's is simulated by its algorithm."""
-    from hasp.locks import native
-
     known = {lock.name for lock in native.locks() if not lock.is_reference}
     return profile.lock if profile.lock in known else STANDS_IN
 
