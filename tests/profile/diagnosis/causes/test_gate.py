@@ -44,6 +44,14 @@ def test_a_hold_that_was_not_recorded_is_taken_from_the_samples() -> None:
     assert "main() sleeps in epoll_wait(), 9 s each time" in found.sentence
 
 
+def test_a_thread_that_waits_for_another_one_is_no_gate() -> None:
+    made = gate()
+    (one,) = made.sites
+    joins = holding((HolderState.FUTEX, 1.0, "futex"))
+    waits = replace(made, sites=(replace(one, holding=joins),))
+    assert diagnose(waits).lead.id == "blocking-section"
+
+
 def test_many_short_sleeps_are_not_one_hold() -> None:
     found = diagnose(gate(waits=900))
     assert found.lead.id == "blocking-section"
