@@ -13,7 +13,7 @@ from hasp.lab.simulate.counts import counts_argument
 from hasp.locks.selection import select
 
 NAME = "predict"
-HELP = "how will the program scale on a machine that you do not have?"
+HELP = "predict how a recorded program scales on a machine that you do not have"
 
 EXAMPLES = """\
 examples:
