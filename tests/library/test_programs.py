@@ -20,6 +20,7 @@ EXPECTED = {
     "Connection timed out",
     "rwlock.c": "5000 writes under bravo+rw-futex, 0 torn reads",
     "map.c": "6 letters, 26000 in all, most often e: 8000; 5 without e",
+    "transaction.c": "0 wrong totals; the journal is complete",
     "barrier.c": "200 phases, each ended by one thread: 200",
     "channel.c": "2001 requests; 2 clients closed, 1 died",
     "mutex.cpp": "moved 15000 of 15000, rate 3, malthusian-park 1, conditions 1 1, "
