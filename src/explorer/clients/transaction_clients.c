@@ -17,27 +17,6 @@
 
 enum { COLLECTIONS = EPOCHS_APART + 2 };
 
-static void add_one(unsigned thread, unsigned word)
-{
-    uint64_t value = 0;
-    struct transaction *tx;
-    do {
-        tx = begin(thread);
-        if (load(tx, word, &value))
-            transaction_store(tx, &tx_words[word], value + 1);
-    } while (transaction_commit(tx) == TX_AGAIN);
-}
-
-static void store_both(unsigned thread, uint64_t value)
-{
-    struct transaction *tx;
-    do {
-        tx = begin(thread);
-        transaction_store(tx, &tx_words[X], value);
-        transaction_store(tx, &tx_words[Y], value);
-    } while (transaction_commit(tx) == TX_AGAIN);
-}
-
 /* One attempt; `first` is loaded before the other word. */
 static void expect_same(unsigned thread, unsigned first)
 {
@@ -56,6 +35,16 @@ static void snapshot(unsigned thread)
         expect_same(thread, thread == 1 ? X : Y);
 }
 
+/* Both words are in one stripe. */
+static void neighbours(unsigned thread)
+{
+    transactions[thread].tx.shift = NEIGHBOURS_SHIFT;
+    if (thread < 2)
+        store_both(thread, thread + 1);
+    else
+        expect_same(thread, X);
+}
+
 /* The second commit comes while a load looks at the first one. */
 static void snapshot_of_two(unsigned thread)
 {
@@ -69,7 +58,7 @@ static void snapshot_of_two(unsigned thread)
 
 static void finish_nothing(void)
 {
-    expect(!(tx_memory.clock.raw & CLOCK_CLOSED), "the clock stays closed");
+    expect(!(load_relaxed(&tx_memory.clock) & CLOCK_CLOSED), "the clock stays closed");
 }
 
 static void expect_words(uint64_t x, uint64_t y)
@@ -321,6 +310,11 @@ const struct client transaction_clients[] = {
      .summary = "one transaction stores two words, two threads load both",
      .threads = 3,
      .body = snapshot,
+     .finish = finish_nothing},
+    {.name = "neighbours",
+     .summary = "two transactions store two words of one stripe, one thread loads them",
+     .threads = 3,
+     .body = neighbours,
      .finish = finish_nothing},
     {.name = "twice",
      .summary = "two transactions store the same words, one thread loads them",

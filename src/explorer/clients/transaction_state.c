@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-enum { WORD_SHIFT = 3 };
-
 struct atomic_u64 tx_words[WORDS] __attribute__((aligned(WORDS * sizeof(uint64_t))));
 struct tx_memory tx_memory;
 struct epochs_record tx_records[THREADS];

@@ -8,8 +8,11 @@
 
 #include "structures/transaction/attempt.h"
 #include "structures/transaction/blocks.h"
+#include "structures/transaction/writes.h"
 
-/* Each word is in a stripe of its own. POINTER leads to the first node. */
+/* Each word is in a stripe of its own; with NEIGHBOURS_SHIFT, two are in one. POINTER
+ * leads to the first node. */
+enum { WORD_SHIFT = 3, NEIGHBOURS_SHIFT };
 enum { X, Y, POINTER, NODE, OTHER_NODE, WORDS = 8 };
 enum { POISON = 0xdead };
 
@@ -55,6 +58,27 @@ static inline void begin_alone(unsigned thread)
 static inline bool load(struct transaction *tx, unsigned word, uint64_t *value)
 {
     return transaction_load(tx, &tx_words[word], value) == TX_OK;
+}
+
+static inline void add_one(unsigned thread, unsigned word)
+{
+    uint64_t value = 0;
+    struct transaction *tx;
+    do {
+        tx = begin(thread);
+        if (load(tx, word, &value))
+            transaction_store(tx, &tx_words[word], value + 1);
+    } while (transaction_commit(tx) == TX_AGAIN);
+}
+
+static inline void store_both(unsigned thread, uint64_t value)
+{
+    struct transaction *tx;
+    do {
+        tx = begin(thread);
+        transaction_store(tx, &tx_words[X], value);
+        transaction_store(tx, &tx_words[Y], value);
+    } while (transaction_commit(tx) == TX_AGAIN);
 }
 
 #endif

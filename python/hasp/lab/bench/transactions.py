@@ -28,11 +28,11 @@ ROUNDS = 25
 QUICK_ROUNDS = 7
 # The causes of aborts, as the program names them, and as the table does.
 CAUSES = {
-    "load_locked": "load met a commit",
-    "load_changed": "load, changed",
-    "commit_locked": "commit met another",
-    "commit_changed": "commit, changed",
-    "closed": "another alone",
+    "load_locked": "load locked",
+    "load_changed": "load changed",
+    "commit_locked": "commit locked",
+    "commit_changed": "commit changed",
+    "closed": "closed",
 }
 
 Record = dict[str, Any]
@@ -227,7 +227,7 @@ def print_tables(records: Sequence[Record]) -> None:
         last = case
     output.console().print(table)
     aborts = output.table(caption="for each thousand of Hasp's transactions")
-    aborts.add_column("ABORTS")
+    aborts.add_column("ABORTS", no_wrap=True)
     for heading in (*CAUSES.values(), "ran alone", "most retries"):
         aborts.add_column(heading, justify="right")
     for case, counts, most in summarise_aborts(records):
