@@ -67,7 +67,7 @@ def test_it_measures_and_shows_again(tmp_path: Path) -> None:
     assert {"hasp", "lock"} <= {record["subject"] for record in records}
     assert all(record["mtps"] > 0 and record["right"] for record in records)
     assert "lock (ticket)" in done.stdout
-    assert "ran alone" in done.stdout
+    assert "for each thousand of Hasp's transactions" in done.stdout
     again = bench("--from", str(results))
     assert again.stdout == done.stdout
 
