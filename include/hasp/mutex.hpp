@@ -33,7 +33,7 @@ static_assert(__cplusplus >= 201703L, "hasp/mutex.hpp needs C++17");
 namespace hasp
 {
 
-/** Not an interface. */
+/** Not part of the interface. */
 namespace internal
 {
 
@@ -68,7 +68,7 @@ template <class Duration> moment moment_of(clockid_t clock, Duration since_epoch
     return {clock, at};
 }
 
-/** Returns when to give up, by the kernel's clock behind the one of the argument. */
+/** Returns the time to give up, on the kernel's clock that the argument's one reads. */
 template <class Duration>
 moment until(const std::chrono::time_point<std::chrono::steady_clock, Duration> &time)
 {
