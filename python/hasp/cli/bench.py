@@ -19,7 +19,7 @@ SUBJECTS = (
     *("profile", "advice"),
 )
 ADVICE_DATA = "docs/data/advice.jsonl"
-HELP = "measure the algorithms, the cost of profiling, or the worth of the advice"
+HELP = "measure locks, the library, profiling, or the worth of the advice"
 
 EXAMPLES = """\
 examples:
@@ -28,7 +28,7 @@ examples:
   hasp bench locks --json results.jsonl          every lock: a quarter of an hour
   hasp bench locks --from results.jsonl --plot locks.png
   hasp bench locks --check-targets               status 1 if Hasp's locks are too slow
-  hasp bench rwlocks --locks bravo+rw-futex      beside glibc's; also spinlocks
+  hasp bench rwlocks --locks bravo+rw-futex      beside glibc's; likewise spinlocks
   hasp bench barriers --plot barriers.png
   hasp bench messages                            channels beside other rings
   hasp bench hash-table --quick                  beside oneTBB's, liburcu's and others
