@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +26,7 @@ class Installed:
             [*command, "hasp"], env=environment, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
-        return shlex.split(done.stdout)
+        return done.stdout.split()
 
     @property
     def library(self) -> Path:

@@ -75,7 +75,8 @@ EXPORT int pthread_barrier_destroy(pthread_barrier_t *barrier)
 {
     if (!barrier_is_ours(barrier_of(barrier)))
         return real_pthread_barrier_destroy()(barrier);
-    barrier_destroy(barrier_of(barrier));
+    operations_for(barrier_of(barrier))->destroy(barrier_of(barrier));
+    barrier_of(barrier)->kind = 0;
     return 0;
 }
 

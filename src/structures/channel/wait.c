@@ -35,16 +35,12 @@ static void wait_set_look(struct wait *wait)
         wait->look_ns *= 2;
 }
 
-/* Returns false if the deadline is not a time. */
-static bool wait_begins(struct wait *wait, const struct deadline *deadline)
+static void wait_begins(struct wait *wait, const struct deadline *deadline)
 {
-    if (deadline && (deadline->at.tv_nsec < 0 || deadline->at.tv_nsec >= 1000000000))
-        return false;
     memset((void *)wait, 0, sizeof *wait);
     wait->deadline = deadline;
     wait->look_ns = LOOK_FIRST_NS;
     wait_set_look(wait);
-    return true;
 }
 
 /* Sleeps. Returns false if it is time to check the other side. */
@@ -110,8 +106,7 @@ int sender_wait(struct sender *sender, const struct deadline *deadline)
     if (result != EAGAIN)
         return result;
     struct wait wait;
-    if (!wait_begins(&wait, deadline))
-        return EINVAL;
+    wait_begins(&wait, deadline);
     for (;;) {
         bool goes_on = sender->parks ? sender_sleeps(sender, &wait)
                                      : spinner_spin(&wait.spinner, wait.until);
@@ -219,8 +214,7 @@ int receivers_wait(struct receivers *set, const uint64_t *subset, uint32_t *from
     if (result != EAGAIN)
         return result;
     struct wait wait;
-    if (!wait_begins(&wait, deadline))
-        return EINVAL;
+    wait_begins(&wait, deadline);
     for (;;) {
         bool goes_on = first->parks ? receivers_sleep(set, subset, &wait, first)
                                     : spinner_spin(&wait.spinner, wait.until);

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""How will a recorded program scale on a simulated machine?"""
