@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,7 @@ class Installed:
             [*command, "hasp"], env=environment, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
-        return done.stdout.split()
+        return shlex.split(done.stdout)
 
     @property
     def library(self) -> Path:

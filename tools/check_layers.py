@@ -5,7 +5,8 @@
 The table below matches ARCHITECTURE.md: includes go downward only, between parts
 and between the folders of a part, and are written from src/
 ("locks/algorithms/mcs.h"). A `#if` outside src/platform would be a platform decision in
-the wrong place; include guards are the exception.
+the wrong place; include guards are the exception, and so is `#ifdef __cpp_...` in a C++
+header, which asks whether a feature of the language is switched on.
 """
 
 from __future__ import annotations
@@ -84,6 +85,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
 BY_INCLUDE_PATH = {"backend.h", "excluding.h", "sharing.h"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
+LANGUAGE_FEATURE = re.compile(r"\s*#\s*ifdef\s+__cpp_\w+")
 CONDITIONAL = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif|else)\b\s*(.*)")
 
 
@@ -146,6 +148,8 @@ def conditionals(path: Path, lines: list[str]) -> Iterator[Finding]:
             guard = directives[0][0]
     for number, text in directives:
         found = CONDITIONAL.match(text)
+        if path.suffix == ".hpp" and LANGUAGE_FEATURE.match(text):
+            continue
         if found and number != guard:
             yield Finding(
                 path,

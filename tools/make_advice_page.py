@@ -87,9 +87,9 @@ HTicket) does not apply. Hierarchical locks are never recommended on one node.
 The rules rank the algorithms of mutexes. For other kinds the choice is smaller. For a
 reader-writer lock with at least 99.7 % reads it is `bravo+rw-futex`, whose readers
 write no shared line (with more writes, revoking the bias costs more than it gains), and
-for any other one `rw-futex`. If the program has more threads than
-CPUs, it is `spin-then-park` for spin locks. Otherwise, it is the default barrier, whose
-waiters spin first, for barriers at which half of the waits are shorter than 50 us. A
+for any other one `rw-futex`. For a spin lock it is `spin-then-park`, if the program has
+more threads than CPUs; for a barrier it is the default one, whose waiters spin first,
+if there are no more threads than CPUs and half of the waits are shorter than 50 us. A
 site is named if waiting for it, or its operations, take 5 % of the threads' time.
 """
 

@@ -46,9 +46,10 @@ class Structure:
 KINDS = {
     "channel": Structure("channel", ("spin", "park")),
     "map": Structure("map", ("map",)),
+    "transaction": Structure("transaction", ("transaction",)),
 }
 # Not compiled for the checked platform.
-NATIVE_ONLY = {"map/threads.c", "map/threads.h", "map/public.c"}
+NATIVE_ONLY = {"map/threads.c", "map/threads.h", "map/public.c", "transaction/public.c"}
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ struct hasp_barrier {
 };
 
 /** Makes the memory a barrier for `count` threads, with the algorithm of this name, as
- * in `hasp list --kind barrier`. NULL selects the default.
+ * in `hasp list --kind barrier`. NULL selects the default, central.
  * @return 0, or EINVAL if there is no such algorithm ("glibc" is none), or if the count
  * is 0 or more than INT_MAX */
 static inline int hasp_barrier_init(struct hasp_barrier *barrier, const char *name,
@@ -42,7 +42,8 @@ static inline bool hasp_barrier_wait(struct hasp_barrier *barrier)
     return last;
 }
 
-/** All threads have arrived in the last phase.
+/** Destroys the barrier. All threads must have arrived in its last phase. Does nothing
+ * for a barrier that has been destroyed.
  * @return 0 */
 static inline int hasp_barrier_destroy(struct hasp_barrier *barrier)
 {

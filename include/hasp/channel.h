@@ -17,8 +17,8 @@
  *
  * THREADS. One thread at a time uses a struct hasp_sender or a struct hasp_receiver.
  * The thread that opened it is its owner: if that thread ends without closing it, the
- * other side is told so. Not for signal handlers. After fork(), the child must not use
- * what its parent has opened; it may open the sides that nobody has opened yet.
+ * other side gets EOWNERDEAD. Not for signal handlers. After fork(), the child must not
+ * use what its parent has opened; it may open the sides that nobody has opened yet.
  *
  * MEMORY ORDER. What the sender did before it sent a message happens before everything
  * that the receiver does after it has received that message.
@@ -31,16 +31,16 @@
  *   EAGAIN      the channel is full, or empty (only functions called try)
  *   EPIPE       the other side has closed. A receiver first gets all messages
  *   EOWNERDEAD  the other side's thread or process has ended without closing. A
- *               receiver first gets all messages. Found out by waiting functions,
- *               within about a third of a second, and by hasp_sender_peer() and
- *               hasp_receiver_peer().
- *               It takes /proc and a PID namespace that both processes share
- *   EMSGSIZE    the message is too long for a line, or for the receiver's buffer; it is
- *               not sent, or stays the next message
+ *               receiver first gets all messages. Waiting functions notice it within
+ *               about a third of a second; hasp_sender_peer() and hasp_receiver_peer()
+ *               check at once. Needs /proc, and both processes in one PID namespace
+ *   EMSGSIZE    the message is too long for a line, and has not been sent; or it is too
+ *               long for the receiver's buffer, and remains the next message
  *   ETIMEDOUT   the time `until`, by CLOCK_MONOTONIC, has come (NULL: wait for ever). A
  *               waiter notices it once it has spun
- *   EBUSY       another thread has or had opened this side of the channel
- *   EINVAL      an argument is wrong, or the memory holds no channel
+ *   EBUSY       this side of the channel has been opened before
+ *   EINVAL      an argument is wrong, or the memory holds no channel. Functions that
+ *               wait return it for an `until` whose nanoseconds are out of range
  */
 #ifndef HASP_CHANNEL_H
 #define HASP_CHANNEL_H
@@ -76,7 +76,7 @@ struct hasp_receiver {
     struct receiver receiver;
 };
 
-/** On which a receiver of several channels sleeps; zeroed memory is one. For channels
+/** What a receiver of several channels sleeps on; zeroed memory is a bell. For channels
  * between processes it must be in the same mapping as they are. */
 struct hasp_bell {
     struct atomic_u32 bell;
@@ -126,13 +126,13 @@ static inline int hasp_receiver_open(struct hasp_receiver *receiver,
                          bell ? &bell->bell : NULL);
 }
 
-/** No message follows. The receiver still gets those that were sent. */
+/** Closes the sending side. The receiver still gets the messages that were sent. */
 static inline void hasp_sender_close(struct hasp_sender *sender)
 {
     sender_close(&sender->sender);
 }
 
-/** No message will be received. Those that were not received are lost. */
+/** Closes the receiving side. Messages that were not received are lost. */
 static inline void hasp_receiver_close(struct hasp_receiver *receiver)
 {
     receiver_close(&receiver->receiver);
@@ -145,7 +145,7 @@ static inline int hasp_sender_peer(const struct hasp_sender *sender)
     return sender_peer(&sender->sender);
 }
 
-/** As hasp_sender_peer(). Messages may be left to receive. */
+/** Does the same for a receiver. There may still be messages to receive. */
 static inline int hasp_receiver_peer(const struct hasp_receiver *receiver)
 {
     return receiver_peer(&receiver->receiver);
@@ -180,7 +180,7 @@ static inline int hasp_send(struct hasp_sender *sender, const void *data, size_t
                        hasp_channel_deadline(&deadline, until));
 }
 
-/** Receives a message if there is one. Stores its length, also with EMSGSIZE.
+/** Receives a message if there is one. Stores its length, even with EMSGSIZE.
  * @param room size of the buffer in bytes
  * @return 0, EAGAIN, EPIPE or EMSGSIZE */
 static inline int hasp_try_receive(struct hasp_receiver *receiver, void *data,
@@ -189,7 +189,7 @@ static inline int hasp_try_receive(struct hasp_receiver *receiver, void *data,
     return receiver_try(&receiver->receiver, data, room, length);
 }
 
-/** Receives a message; waits for one. Stores its length, also with EMSGSIZE.
+/** Receives a message; waits for one. Stores its length, even with EMSGSIZE.
  * @param room size of the buffer in bytes
  * @return 0, EPIPE, EOWNERDEAD, EMSGSIZE or ETIMEDOUT */
 static inline int hasp_receive(struct hasp_receiver *receiver, void *data, size_t room,
@@ -201,7 +201,7 @@ static inline int hasp_receive(struct hasp_receiver *receiver, void *data, size_
 }
 
 /** Receives a message from any channel of the set, or of a subset; the channels take
- * turns. Stores the index of the channel in `from`, also with EPIPE and EOWNERDEAD:
+ * turns. Stores the index of the channel in `from`, even with EPIPE and EOWNERDEAD:
  * remove that channel then, or it is reported again when no other has a message.
  * @param subset NULL for all, or an array of bits, 64 in a word
  * @return 0, EPIPE, EOWNERDEAD, EMSGSIZE, ETIMEDOUT, or EINVAL if no channel is left */
@@ -238,6 +238,8 @@ static inline size_t hasp_try_send_batch(struct hasp_sender *sender, const void 
 static inline size_t hasp_try_receive_batch(struct hasp_receiver *receiver, void *data,
                                             size_t each, size_t count)
 {
+    if (each > HASP_CHANNEL_BYTES)
+        return 0;
     return receiver_try_batch(&receiver->receiver, data, each, count);
 }
 
@@ -267,7 +269,7 @@ static inline int hasp_receive_large(struct hasp_receiver *receiver, void *data,
 
 /** Sends a message to each of `count` channels, one after the other.
  * @param results NULL, or receives the result of each channel
- * @return 0, or the first error; the others have been sent */
+ * @return 0, or the first error; the message has still been sent to the others */
 static inline int hasp_broadcast(struct hasp_sender **senders, uint32_t count,
                                  const void *data, size_t length,
                                  const struct timespec *until, int *results)
@@ -279,7 +281,7 @@ static inline int hasp_broadcast(struct hasp_sender **senders, uint32_t count,
 
 /** Reserves a line, in order to write a message in place.
  * @return HASP_CHANNEL_BYTES bytes to write to, or NULL if the channel is full. The
- * message is sent by hasp_send_reserved(); without that call nothing happens */
+ * message is sent by hasp_send_reserved(); until then, nothing has been sent */
 static inline void *hasp_reserve(struct hasp_sender *sender)
 {
     struct message_line *line = sender_reserve(&sender->sender);

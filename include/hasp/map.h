@@ -2,7 +2,7 @@
 /*
  * A hash table that many threads use at once.
  *
- * Keys and values are any bytes; zero bytes and empty ones, too. A put replaces the
+ * Keys and values are any bytes, zeroes included, and may be empty. A put replaces the
  * value of a key that is present. The table grows and shrinks while it is used, a few
  * buckets at a time.
  *
@@ -93,7 +93,8 @@ struct hasp_map_options {
  * HASP_MAP_OK, BAD_OPTIONS, UNKNOWN_LOCK, NO_MEMORY or OVER_BUDGET. */
 int hasp_map_create(struct hasp_map **m, const struct hasp_map_options *options);
 
-/* Gives all its memory back. No thread may be using the map. NULL is allowed. */
+/* Destroys the map and gives its memory back. No thread may be using it. Does nothing
+ * for NULL. */
 void hasp_map_destroy(struct hasp_map *m);
 
 /* Stores the value, whether the key is present or not. Returns OK if it has replaced a
@@ -140,8 +141,8 @@ typedef enum hasp_map_change hasp_map_decide(void *argument, const void *value,
 int hasp_map_update(struct hasp_map *m, const void *key, size_t key_bytes,
                     hasp_map_decide *decide, void *argument);
 
-/* Calls the function for the entries until it returns false, and returns whether it
- * never did. Returns false, too, if there is no memory for the first call of a thread.
+/* Calls the function for each entry until it returns false. Returns true if it never
+ * did; false also if there is no memory for the first call of a thread.
  * A key that is present from the call to the return is visited exactly once, even if
  * the map is resized meanwhile; a key that is inserted or removed meanwhile is visited
  * once or not at all. The value was the key's at some moment between call and return.

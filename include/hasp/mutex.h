@@ -4,8 +4,8 @@
  * Mutexes with any algorithm of `hasp list`, and condition variables for them.
  *
  * Compile and link with `pkg-config --cflags --libs hasp`. C11 and C++17; for C++ there
- * is <hasp/mutex.hpp>, too. No preload is needed, and a preloaded `hasp run` changes
- * pthread mutexes only, not these.
+ * is <hasp/mutex.hpp>, too. No preload is needed, and `hasp run` replaces pthread's
+ * locks only, not these.
  *
  * Two kinds of mutex:
  *

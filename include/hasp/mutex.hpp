@@ -11,26 +11,46 @@
  *
  * They work with std::lock_guard, std::unique_lock, std::scoped_lock and
  * std::shared_lock. <hasp/mutex.h> and <hasp/rwlock.h> describe memory order, threads
- * and fork. Locking never throws.
+ * and fork. Locking never throws, except for a shared_mutex that the caller holds
+ * exclusively. Without exceptions (-fno-exceptions), what would throw aborts.
  */
 #ifndef HASP_MUTEX_HPP
 #define HASP_MUTEX_HPP
+
+static_assert(__cplusplus >= 201703L, "hasp/mutex.hpp needs C++17");
 
 #include <hasp/mutex.h>
 #include <hasp/rwlock.h>
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 namespace hasp
 {
 
-/** Not an interface. */
+/** Not part of the interface. */
 namespace internal
 {
+
+template <class Exception> [[noreturn]] void fail([[maybe_unused]] const Exception &exception)
+{
+#ifdef __cpp_exceptions
+    throw exception;
+#endif
+    std::abort();
+}
+
+/** Throws what std::shared_mutex throws when a thread would wait for itself. */
+inline void check_acquired(int result)
+{
+    if (result != 0)
+        fail(std::system_error(result, std::generic_category(), "hasp::shared_mutex"));
+}
 
 struct moment {
     clockid_t clock;
@@ -48,7 +68,7 @@ template <class Duration> moment moment_of(clockid_t clock, Duration since_epoch
     return {clock, at};
 }
 
-/** Returns when to give up, by the kernel's clock behind the one of the argument. */
+/** Returns the time to give up, on the kernel's clock that the argument's one reads. */
 template <class Duration>
 moment until(const std::chrono::time_point<std::chrono::steady_clock, Duration> &time)
 {
@@ -217,8 +237,8 @@ class any_mutex : public mutex<by_name>
     explicit any_mutex(const char *name)
     {
         if (::hasp_mutex_init(&state, name) != 0)
-            throw std::invalid_argument(std::string("hasp::any_mutex: no algorithm ") +
-                                        name);
+            internal::fail(std::invalid_argument(
+                std::string("hasp::any_mutex: no algorithm ") + name));
     }
 
     /** Returns the name of the algorithm. */
@@ -228,7 +248,9 @@ class any_mutex : public mutex<by_name>
     }
 };
 
-/** A reader-writer lock. A thread that holds it shared may acquire it shared again. */
+/** A reader-writer lock. A thread that holds it shared may acquire it shared again. If
+ * it holds the lock exclusively, lock() and lock_shared() throw std::system_error with
+ * std::errc::resource_deadlock_would_occur, and the timed ones return false. */
 class shared_mutex
 {
   public:
@@ -240,8 +262,8 @@ class shared_mutex
     explicit shared_mutex(const char *name)
     {
         if (::hasp_rwlock_init(&state, name) != 0)
-            throw std::invalid_argument(
-                std::string("hasp::shared_mutex: no algorithm ") + name);
+            internal::fail(std::invalid_argument(
+                std::string("hasp::shared_mutex: no algorithm ") + name));
     }
     shared_mutex(const shared_mutex &) = delete;
     shared_mutex &operator=(const shared_mutex &) = delete;
@@ -250,9 +272,9 @@ class shared_mutex
         ::hasp_rwlock_destroy(&state);
     }
 
-    void lock() noexcept
+    void lock()
     {
-        ::hasp_rwlock_write_lock(&state);
+        internal::check_acquired(::hasp_rwlock_write_lock(&state));
     }
     bool try_lock() noexcept
     {
@@ -273,9 +295,9 @@ class shared_mutex
         ::hasp_rwlock_write_unlock(&state);
     }
 
-    void lock_shared() noexcept
+    void lock_shared()
     {
-        ::hasp_rwlock_read_lock(&state);
+        internal::check_acquired(::hasp_rwlock_read_lock(&state));
     }
     bool try_lock_shared() noexcept
     {

@@ -44,7 +44,8 @@ static inline int hasp_rwlock_init(struct hasp_rwlock *lock, const char *name)
     return 0;
 }
 
-/** @return 0. No thread uses the lock. */
+/** Destroys the lock, which no thread may be using.
+ * @return 0 */
 static inline int hasp_rwlock_destroy(struct hasp_rwlock *lock)
 {
     return rwlock_give_up(&lock->lock);
@@ -134,7 +135,7 @@ static inline int hasp_rwlock_write_unlock(struct hasp_rwlock *lock)
     return rwlock_leave(&lock->lock, RWLOCK_TO_WRITE);
 }
 
-/** Releases a lock, whichever of both it is held for.
+/** Releases a lock, whether the caller holds it for reading or for writing.
  * @return 0 */
 static inline int hasp_rwlock_unlock(struct hasp_rwlock *lock)
 {

@@ -6,7 +6,7 @@
  *   count       threads that a phase waits for; where glibc keeps it
  *   kind        BARRIER_OURS and the index in the list; glibc keeps 0 or FUTEX_SHARED
  *               here, which distinguishes its own barriers
- *   block       id of a block (below)
+ *   block       id of a block (below); 0 once the barrier has been destroyed
  *   base        `round` of that block when the barrier was initialised
  *   generation  fork generation in which the barrier is used (positions.h)
  *   central     central.h's protocol applies, whatever the kind

@@ -99,7 +99,6 @@ static int check(const struct subject *subject, const struct arguments *argument
             (client->suits && !client->suits(&subject->about)))
             continue;
         client_rwlock.kind = client->rwlock_kind;
-        checked_without_barrier = client->without_barrier;
         struct outcome outcome = search(client, &limits);
         print_outcome(subject, client, &outcome);
         if (strcmp(outcome.verdict, "ok") != 0) {
@@ -164,6 +163,14 @@ static int check_map(unsigned variant, const struct arguments *arguments)
     return check(&subject, arguments);
 }
 
+static int check_transaction(unsigned variant, const struct arguments *arguments)
+{
+    const struct subject subject = {"transaction", transaction_client_uses(),
+                                    transaction_clients, transaction_client_count};
+    (void)variant;
+    return check(&subject, arguments);
+}
+
 /* The kinds of locks. `length`: without the wrapped locks. */
 static const struct kind {
     const char *name;
@@ -183,6 +190,8 @@ static const struct kind {
     {"channel", &channel_policies, channel_policy_find, check_channel, channel_clients,
      &channel_client_count},
     {"map", &map_variants, map_variant_find, check_map, map_clients, &map_client_count},
+    {"transaction", &transaction_variants, transaction_variant_find, check_transaction,
+     transaction_clients, &transaction_client_count},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 

@@ -27,6 +27,6 @@ bool barrier_meet(struct barrier *barrier)
 
 int barrier_give_up(struct barrier *barrier)
 {
-    operations_of(barrier)->destroy(barrier);
+    barrier_destroy(barrier);
     return 0;
 }

@@ -75,8 +75,7 @@ EXPORT int pthread_barrier_destroy(pthread_barrier_t *barrier)
 {
     if (!barrier_is_ours(barrier_of(barrier)))
         return real_pthread_barrier_destroy()(barrier);
-    operations_for(barrier_of(barrier))->destroy(barrier_of(barrier));
-    barrier_of(barrier)->kind = 0;
+    barrier_destroy(barrier_of(barrier));
     return 0;
 }
 

@@ -20,7 +20,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
         if not shutil.which(tool):
             pytest.skip(f"needs {tool}")
     meson = str(Path(sys.executable).with_name("meson"))
-    stage = tmp_path_factory.mktemp("stage")
+    stage = tmp_path_factory.mktemp("stage") / "a folder"
     build = os.environ["HASP_NATIVE_DIR"]
     command = [meson, "install", "-C", build, "--no-rebuild", "--tags", "devel"]
     done = subprocess.run(

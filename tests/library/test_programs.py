@@ -20,6 +20,7 @@ EXPECTED = {
     "Connection timed out",
     "rwlock.c": "5000 writes under bravo+rw-futex, 0 torn reads",
     "map.c": "6 letters, 26000 in all, most often e: 8000; 5 without e",
+    "transaction.c": "0 wrong totals; the journal is complete",
     "barrier.c": "200 phases, each ended by one thread: 200",
     "channel.c": "2001 requests; 2 clients closed, 1 died",
     "mutex.cpp": "moved 15000 of 15000, rate 3, malthusian-park 1, conditions 1 1, "
@@ -111,6 +112,45 @@ def test_a_forked_child_uses_the_mutexes(installed: Installed, tmp_path: Path) -
     )
     done = installed.run(program)
     assert (done.returncode, done.stdout) == (0, "all children finished\n"), done.stderr
+
+
+def test_a_shared_mutex_of_the_caller_throws(
+    installed: Installed, tmp_path: Path
+) -> None:
+    source = tmp_path / "again.cpp"
+    source.write_text(
+        """#include <hasp/mutex.hpp>
+#include <cstdio>
+template <class Acquire> bool refused(Acquire acquire)
+{
+    try {
+        acquire();
+    } catch (const std::system_error &problem) {
+        return problem.code() == std::errc::resource_deadlock_would_occur;
+    }
+    return false;
+}
+int main()
+{
+    hasp::shared_mutex mutex;
+    mutex.lock();
+    std::printf("%d", refused([&] { mutex.lock(); }));
+    std::printf("%d", refused([&] { mutex.lock_shared(); }));
+    std::printf("%d\\n", mutex.try_lock_for(std::chrono::seconds(0)));
+    mutex.unlock();
+}
+"""
+    )
+    done = installed.run(installed.compile(source, tmp_path / "again"))
+    assert (done.returncode, done.stdout) == (0, "110\n"), done.stderr
+
+
+def test_senseless_arguments_are_answered(installed: Installed, tmp_path: Path) -> None:
+    program = installed.compile(
+        ROOT / "tests/library/arguments.c", tmp_path / "arguments"
+    )
+    done = installed.run(program)
+    assert (done.returncode, done.stdout) == (0, "all answered\n"), done.stderr
 
 
 @pytest.mark.slow

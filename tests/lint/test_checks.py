@@ -107,6 +107,7 @@ def test_layers_allows_guards_and_conditionals_of_the_platform(tree: Tree) -> No
         {
             "src/locks/algorithms/mcs.h": guarded,
             "src/platform/native/backend.h": SPDX + "#if defined(__x86_64__)\n#endif\n",
+            "include/hasp/mutex.hpp": guarded + "#ifdef __cpp_exceptions\n#endif\n",
         }
     )
     done = check("layers", root)

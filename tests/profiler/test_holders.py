@@ -157,8 +157,9 @@ def test_functions_that_hold(tmp_path: Path) -> None:
     assert long.mean_ns and long.mean_ns >= 9e6
 
 
-def test_a_lock_that_is_never_released(tmp_path: Path) -> None:
-    found = record("holders", "never_released", None, tmp_path / "trace")
+@pytest.mark.parametrize("case", ["never_released", "not_released_again"])
+def test_a_lock_that_is_never_released(case: str, tmp_path: Path) -> None:
+    found = record("holders", case, None, tmp_path / "trace")
     profile = load(tmp_path / "trace")
     (held,) = profile.held_at_end
     assert held.lock == found.number("mutex")

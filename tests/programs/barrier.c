@@ -207,6 +207,14 @@ static void many_barriers(void)
     }
 }
 
+static void destroyed_twice(void)
+{
+    for (int count = 1; count <= 40; count += 13) {
+        run_phases(&group, count, 10);
+        CHECK_OK(pthread_barrier_destroy(&group.barrier));
+    }
+}
+
 static void errors(void)
 {
     pthread_barrier_t barrier;
@@ -333,5 +341,5 @@ CHECK_MAIN(CASE(one_thread), CASE(two_threads), CASE(three_threads),
            CASE(every_count_to_twenty), CASE(sixty_four_threads),
            CASE(threads_take_turns), CASE(first_to_leave_destroys),
            CASE(first_to_leave_unmaps), CASE(initialised_again), CASE(many_barriers),
-           CASE(errors), CASE(fork_while_one_waits), CASE(signals_while_waiting),
-           CASE(between_processes))
+           CASE(destroyed_twice), CASE(errors), CASE(fork_while_one_waits),
+           CASE(signals_while_waiting), CASE(between_processes))

@@ -26,12 +26,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `hasp adopt`."""
     parser.usage = "hasp adopt PLAN [options]"
     parser.epilog = EXAMPLES
-    parser.add_argument("plan", metavar="FILE", type=Path, help="a plan")
+    parser.add_argument("plan", metavar="PLAN", type=Path, help="a plan")
     parser.add_argument(
         "--profile",
         metavar="TRACE",
         type=Path,
-        help="the profile that led to the plan; tells files of one name apart",
+        help="the profile that led to the plan; needed if several source files have "
+        "the same name",
     )
     parser.add_argument(
         "--source",

@@ -14,8 +14,12 @@ from hasp.locks.selection import ALL, add_locks_option
 
 NAME = "bench"
 OTHER_KINDS = ("rwlocks", "spinlocks", "barriers")
+SUBJECTS = (
+    *("locks", *OTHER_KINDS, "messages", "hash-table", "transactions"),
+    *("profile", "advice"),
+)
 ADVICE_DATA = "docs/data/advice.jsonl"
-HELP = "measure the algorithms, the cost of profiling, or the worth of the advice"
+HELP = "measure locks, the library, profiling, or the worth of the advice"
 
 EXAMPLES = """\
 examples:
@@ -24,10 +28,11 @@ examples:
   hasp bench locks --json results.jsonl          every lock: a quarter of an hour
   hasp bench locks --from results.jsonl --plot locks.png
   hasp bench locks --check-targets               status 1 if Hasp's locks are too slow
-  hasp bench rwlocks --locks bravo+rw-futex      beside glibc's; also spinlocks
+  hasp bench rwlocks --locks bravo+rw-futex      beside glibc's; likewise spinlocks
   hasp bench barriers --plot barriers.png
   hasp bench messages                            channels beside other rings
   hasp bench hash-table --quick                  beside oneTBB's, liburcu's and others
+  hasp bench transactions --quick                beside one lock and GCC's libitm
   hasp bench profile --check-targets             what `hasp profile` costs a program
   hasp bench advice --check-targets              what `hasp advise` loses, from data
 
@@ -50,10 +55,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EXAMPLES
     parser.add_argument(
         "what",
-        choices=("locks", *OTHER_KINDS, "messages", "hash-table", "profile", "advice"),
-        metavar="locks|rwlocks|spinlocks|barriers|messages|hash-table|profile|advice",
+        choices=SUBJECTS,
+        metavar="|".join(SUBJECTS),
         help="the SUBJECT: mutexes, reader-writer locks, spin locks, barriers, "
-        "messages, the hash table, the cost of profiling, or what the advice loses",
+        "messages, the hash table, transactions, the cost of profiling, or what the "
+        "advice loses",
     )
     add_locks_option(parser)
     parser.add_argument(
@@ -105,8 +111,8 @@ def run(arguments: argparse.Namespace) -> int:
             raise HaspError(f"--{option} is for `hasp bench advice`", "leave it out")
     if arguments.what == "messages":
         return _messages(arguments)
-    if arguments.what == "hash-table":
-        return _tables(arguments)
+    if arguments.what in ("hash-table", "transactions"):
+        return _structures(arguments)
     measured = ("locks", *OTHER_KINDS)
     return _run_locks(arguments) if arguments.what in measured else _profile(arguments)
 
@@ -142,27 +148,28 @@ def _advice(arguments: argparse.Namespace) -> int:
     )
 
 
-def _tables(arguments: argparse.Namespace) -> int:
-    from hasp.lab.bench.tables import Options, bench_tables
+def _structures(arguments: argparse.Namespace) -> int:
+    from hasp.lab.bench import tables, transactions
     from hasp.locks.selection import select
 
     for option in ("check_targets", "plot"):
         if getattr(arguments, option):
+            name = option.replace("_", "-")
             raise HaspError(
-                f"--{option.replace('_', '-')} is not for `hasp bench hash-table`",
-                "leave it out",
+                f"--{name} is not for `hasp bench {arguments.what}`", "leave it out"
             )
     chosen = [] if arguments.locks == ALL else select(arguments.locks)
-    return bench_tables(
-        Options(
-            cases=arguments.cases,
-            locks=tuple(lock.name for lock in chosen if not lock.is_reference),
-            quick=arguments.quick,
-            runs=arguments.runs,
-            json=arguments.json,
-            source=arguments.source,
-        )
-    )
+    options = {
+        "cases": arguments.cases,
+        "locks": tuple(lock.name for lock in chosen if not lock.is_reference),
+        "quick": arguments.quick,
+        "runs": arguments.runs,
+        "json": arguments.json,
+        "source": arguments.source,
+    }
+    if arguments.what == "transactions":
+        return transactions.bench_transactions(transactions.Options(**options))
+    return tables.bench_tables(tables.Options(**options))
 
 
 def _profile(arguments: argparse.Namespace) -> int:

@@ -13,8 +13,8 @@ HELP = "print how to compile and link a program that uses Hasp's headers"
 EXAMPLES = """\
 examples:
   cc $(hasp config --cflags) server.c $(hasp config --libs) -o server
-  PKG_CONFIG_PATH=$(hasp config --pkg-config-dir) pkg-config --libs hasp
-  cmake -Dhasp_DIR=$(hasp config --cmake-dir) ..
+  PKG_CONFIG_PATH="$(hasp config --pkg-config-dir)" pkg-config --libs hasp
+  cmake -Dhasp_DIR="$(hasp config --cmake-dir)" ..
 """
 
 

@@ -22,7 +22,7 @@ GROUPS = {
     "find the lock that hurts": ("profile", "top", "report", "diff"),
     "fix it": ("advise", "tune", "run", "adopt"),
     "compare lock algorithms": ("compare", "list", "bench", "check"),
-    "research": ("study", "machine", "simulate"),
+    "research": ("study", "machine", "simulate", "predict"),
     "set up": ("doctor", "config", "completion"),
 }
 VERBS = tuple(verb for verbs in GROUPS.values() for verb in verbs)

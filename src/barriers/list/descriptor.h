@@ -26,6 +26,10 @@ extern const unsigned barrier_default __attribute__((visibility("hidden")));
 /* Makes the memory a barrier for `count` threads, with an algorithm of the list. */
 void barrier_init(struct barrier *barrier, unsigned index, uint32_t count);
 
+/* Gives the barrier's blocks back, the first time that it is called. All threads have
+ * arrived in the last phase. */
+void barrier_destroy(struct barrier *barrier);
+
 /* Returns the index of the barrier with this name or alias (ignoring case and the
  * difference of '-' and '_'), or -1. */
 int barrier_find(const char *name);

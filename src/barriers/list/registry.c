@@ -49,6 +49,14 @@ void barrier_init(struct barrier *barrier, unsigned index, uint32_t count)
     barrier_list[index].operations.init(barrier);
 }
 
+void barrier_destroy(struct barrier *barrier)
+{
+    if (!barrier->block)
+        return;
+    barrier_list[barrier->kind & BARRIER_INDEX].operations.destroy(barrier);
+    barrier->block = 0;
+}
+
 int barrier_find(const char *name)
 {
     for (int i = 0; i < (int)LENGTH; i++)

@@ -203,6 +203,18 @@ const struct workload workload_list[] = {
         FUNCTIONS(readers),
     },
     {
+        .name = "replay",
+        .summary = "the load of a recorded program",
+        .threads_least = 1,
+        .threads_most = ANY,
+        .takes_lock = true,
+        .takes_rwlock = true,
+        .takes_load = true,
+        SETTINGS({KNOB_STAGGER, 400}, {KNOB_HOME, 0}),
+        FUNCTIONS(replay),
+        .report = replay_report,
+    },
+    {
         .name = "messages",
         .summary = "messages of one cache line, without a lock",
         .threads_least = 2,

@@ -20,11 +20,13 @@ DECLARE_WORKLOAD(messages)
 DECLARE_WORKLOAD(page_cache)
 DECLARE_WORKLOAD(readers)
 DECLARE_WORKLOAD(pipeline)
+DECLARE_WORKLOAD(replay)
 DECLARE_WORKLOAD(sections)
 DECLARE_WORKLOAD(task_queue)
 DECLARE_WORKLOAD(uncontended)
 #undef DECLARE_WORKLOAD
 void hash_table_enter(struct run *run, struct worker *worker);
+void replay_report(const struct run *run);
 
 extern const char *const atomic_operations[]; /* values of the knob `operation` */
 extern const char *const message_patterns[];  /* values of the knob `pattern` */

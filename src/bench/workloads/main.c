@@ -18,7 +18,7 @@ enum { EXIT_USAGE = 2, WORKERS_MAX = 4096 };
 
 static const char *program;
 static struct run run = {.seed = 1};
-static const char *lock_name;
+static const char *lock_name, *rwlock_name;
 static uint64_t warm_up_ns = 1000000, duration_ns = 10000000;
 static int cpus[WORKERS_MAX];
 static unsigned cpus_given;
@@ -163,6 +163,8 @@ static void pick_machine(const char *path)
 static const struct option options[] = {
     {"workload", required_argument, NULL, 'w'},
     {"lock", required_argument, NULL, 'l'},
+    {"rwlock", required_argument, NULL, 'r'},
+    {"load", required_argument, NULL, 'f'},
     {"threads", required_argument, NULL, 't'},
     {"cpus", required_argument, NULL, 'c'},
     {"warm-up-ns", required_argument, NULL, 'u'},
@@ -188,6 +190,12 @@ static const char *parse_options(int argument_count, char **arguments)
             break;
         case 'l':
             lock_name = optarg;
+            break;
+        case 'r':
+            rwlock_name = optarg;
+            break;
+        case 'f':
+            run.load = optarg;
             break;
         case 't':
             run.threads = (unsigned)parse_whole("--threads", optarg, 1, WORKERS_MAX);
@@ -244,23 +252,31 @@ static void parse_arguments(int argument_count, char **arguments)
     }
 }
 
-static void pick_rwlock(void)
+/* Picks the reader-writer lock, DEFAULT_RWLOCK if `name` is NULL. Returns its name. */
+static const char *pick_rwlock(const char *name)
 {
-    int found = rwlock_find(lock_name ? lock_name : DEFAULT_RWLOCK);
+    int found = rwlock_find(name ? name : DEFAULT_RWLOCK);
     if (found < 0)
-        usage_error("there is no reader-writer lock \"%s\"", lock_name);
+        usage_error("there is no reader-writer lock \"%s\"", name);
     if (found == 0)
         usage_error("glibc's reader-writer lock cannot run here");
     const struct rwlock_descriptor lock = rwlock_at((unsigned)found);
     run.rwlock = lock.operations;
     rwlock_default_slot = (unsigned)found + 1;
-    lock_name = lock.about.name;
+    if (!heavy_barrier())
+        rwlocks_do_without_heavy_barrier();
+    return lock.about.name;
 }
 
 static void pick_lock(void)
 {
-    if (run.workload->takes_rwlock) {
-        pick_rwlock();
+    bool takes_both = run.workload->takes_lock && run.workload->takes_rwlock;
+    if (rwlock_name && !takes_both)
+        usage_error("%s takes no --rwlock", run.workload->name);
+    if (takes_both)
+        pick_rwlock(rwlock_name);
+    else if (run.workload->takes_rwlock) {
+        lock_name = pick_rwlock(lock_name);
         return;
     }
     if (!run.workload->takes_lock) {
@@ -301,6 +317,8 @@ int main(int argument_count, char **arguments)
     parse_arguments(argument_count, arguments);
     if (!*machine_name())
         usage_error("name a --machine to simulate");
+    if (run.workload->takes_load != (run.load != NULL))
+        usage_error("%s takes %s --load", run.workload->name, run.load ? "no" : "a");
     pick_lock();
     place_workers();
     run.warm_up = cycles_of_ns(warm_up_ns);

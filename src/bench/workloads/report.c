@@ -141,6 +141,8 @@ bool report_print(const struct run *run, const char *lock)
     put_count("operations", all.operations);
     put_operations(run);
     put_knobs(run);
+    if (run->workload->report)
+        run->workload->report(run);
     printf("}\n");
     return fflush(stdout) == 0;
 }
@@ -169,6 +171,8 @@ void report_workloads(void)
 {
     for (unsigned i = 0; i < workload_count; i++) {
         const struct workload *workload = &workload_list[i];
+        if (workload->takes_load)
+            continue;
         const char *quote = workload->shorthand ? "\"" : "";
         printf("{\"schema\":1,\"workload\":\"%s\",\"shape_of\":\"%s\",\"lock\":%s,"
                "\"kind\":\"%s\","

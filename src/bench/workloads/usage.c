@@ -13,6 +13,8 @@ static const char options[] =
     "\n"
     "  --workload NAME    the same as NAME[:N]\n"
     "  --lock NAME        default " DEFAULT_LOCK "; " OTHER_LOCKS "\n"
+    "  --rwlock NAME      reader-writer lock of `replay`, beside its --lock\n"
+    "  --load FILE        the load of `replay`, as src/bench/workloads/replay.h says\n"
     "  --threads N        number of workers (default 2)\n"
     "  --cpus LIST        CPUs of the workers in order, such as 0,4-7, or `any` to\n"
     "                     leave them to the scheduler (default: %s)\n"

@@ -68,7 +68,8 @@ struct workload {
     const char *shorthand; /* name:N sets this knob, or NULL */
     unsigned threads_least, threads_most;
     bool takes_lock;
-    bool takes_rwlock; /* instead of a mutex */
+    bool takes_rwlock; /* instead of a mutex, or as well if takes_lock is set */
+    bool takes_load;   /* a file; not listed, as only other programs write one */
     bool unpinned; /* the scheduler places workers unless CPUs are given */
     unsigned setting_count;
     struct setting settings[SETTINGS_MAX]; /* its knobs and their defaults */
@@ -80,6 +81,8 @@ struct workload {
     void (*work)(struct run *run, struct worker *worker);
     /* Checks the result of a run. On failure calls explain() and returns false. */
     bool (*check)(struct run *run);
+    /* Prints further members of the JSON object, or NULL. */
+    void (*report)(const struct run *run);
 };
 
 /* The only list of workloads. */
@@ -95,6 +98,7 @@ struct run {
     uint64_t seed;
     uint64_t warm_up, duration; /* cycles */
     uint64_t knobs[KNOB_COUNT];
+    const char *load; /* file of a workload that takes one, or NULL */
 
     struct worker *workers;
     void *shared; /* data of the workload */

@@ -55,7 +55,7 @@ static void finish_with(unsigned phases)
 {
     expect(load_relaxed(&served) == phases, "not one serial thread in each phase");
     begin_operation();
-    barrier_list[algorithm].operations.destroy(&client_barrier);
+    barrier_destroy(&client_barrier);
 }
 
 static void finish_one(void)
@@ -112,13 +112,13 @@ static void first_destroys(unsigned thread)
         return;
     begin_operation();
     if (choose(2))
-        barrier_list[algorithm].operations.destroy(&client_barrier);
+        barrier_destroy(&client_barrier);
     lock_is_destroyed();
     begin_operation();
     barrier_init(&next_barrier, algorithm, 1);
     expect(wait(&next_barrier), "a thread alone is not the serial one");
     begin_operation();
-    barrier_list[algorithm].operations.destroy(&next_barrier);
+    barrier_destroy(&next_barrier);
 }
 
 /* Returns whether a thread has arrived at a barrier for `count`: it is counted, or has

@@ -35,4 +35,10 @@ extern const unsigned map_client_count, map_variants;
 int map_variant_find(const char *name);
 struct lock_descriptor map_client_uses(void);
 
+/* Clients of transactions, the same. */
+extern const struct client transaction_clients[];
+extern const unsigned transaction_client_count, transaction_variants;
+int transaction_variant_find(const char *name);
+struct lock_descriptor transaction_client_uses(void);
+
 #endif

@@ -221,6 +221,9 @@ void session_needs_file(void)
 /* Writes the data that is not in the file yet. */
 static void write_all(void)
 {
+    const bool inspects = !load_relaxed(&system_calls_forbidden);
+    if (inspects)
+        sample_holds(true); /* current holds count up to now; before counts change */
     for (struct recording *thread = recordings_first(); thread; thread = thread->next) {
         /* Races with the thread: a few acquisitions may be lost or doubled. */
         record_flush_pending(thread);
@@ -228,10 +231,8 @@ static void write_all(void)
         lock_counts_publish(thread);
         order_flush(thread);
     }
-    if (!load_relaxed(&system_calls_forbidden)) {
-        sample_holds(true); /* current holds count up to now */
+    if (inspects)
         sampler_account_all();
-    }
     modules_scan();
 }
 

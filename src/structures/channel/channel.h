@@ -108,8 +108,9 @@ void sender_close(struct sender *sender);
 void receiver_close(struct receiver *receiver);
 
 /* These wait until a line is free, or until the channel has a message. They return 0,
- * EPIPE once the other side has closed, EOWNERDEAD if its thread has ended without, or
- * ETIMEDOUT. `deadline`: NULL, or by CLOCK_MONOTONIC. */
+ * EPIPE once the other side has closed, EOWNERDEAD if its thread has ended without
+ * closing, ETIMEDOUT, or EINVAL for nanoseconds out of range. `deadline`: NULL, or by
+ * CLOCK_MONOTONIC. */
 int sender_wait(struct sender *sender, const struct deadline *deadline);
 int receiver_wait(struct receiver *receiver, const struct deadline *deadline);
 
@@ -169,6 +170,14 @@ static inline void message_write(struct message_line *line, const void *data,
 {
     if (length)
         memcpy(line->data, data, length);
+}
+
+/* Copies a message out of its line. */
+static inline void message_read(const struct message_line *line, void *data,
+                                size_t length)
+{
+    if (length)
+        memcpy(data, line->data, length);
 }
 
 /* Sends a message of at most MESSAGE_BYTES if a line is free, else returns EAGAIN. */
@@ -237,7 +246,7 @@ static inline int receiver_end(struct receiver *receiver)
     return closed && !receiver_peek(receiver) ? EPIPE : 0;
 }
 
-/* Copies a message out of its line. Returns EMSGSIZE, and leaves the message, if it is
+/* Takes a message from its line. Returns EMSGSIZE, and leaves the message, if it is
  * longer than `room`. A large message's first line gives its length. */
 static inline int receiver_take(struct receiver *receiver, struct message_line *line,
                                 void *data, size_t room, size_t *length)
@@ -253,8 +262,7 @@ static inline int receiver_take(struct receiver *receiver, struct message_line *
     *length = bytes;
     if (unlikely(bytes > room))
         return EMSGSIZE;
-    if (bytes)
-        memcpy(data, line->data, bytes);
+    message_read(line, data, bytes);
     receiver_release(receiver);
     return 0;
 }

@@ -30,7 +30,8 @@ static inline size_t sender_try_batch(struct sender *sender, const void *data,
 }
 
 /* Receives up to `count` messages of exactly `each` bytes. Returns how many; fewer if
- * there are no more, or if the next one has another length. */
+ * there are no more, or if the next one has another length. `each`: at most
+ * MESSAGE_BYTES, as for sender_try_batch(). */
 static inline size_t receiver_try_batch(struct receiver *receiver, void *data,
                                         size_t each, size_t count)
 {
@@ -40,7 +41,7 @@ static inline size_t receiver_try_batch(struct receiver *receiver, void *data,
         struct message_line *line = receiver_peek(receiver);
         if (unlikely(!line) || unlikely(message_about(line) != each))
             break;
-        memcpy(to, line->data, each);
+        message_read(line, to, each);
         receiver_release(receiver);
     }
     return got;

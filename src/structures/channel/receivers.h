@@ -44,7 +44,7 @@ static inline uint32_t receivers_ready(const struct receivers *set,
 
 /* Waits for a message from any channel of the subset. Stores the index of the channel
  * that has one (0), or that has ended (EPIPE, EOWNERDEAD). Returns EINVAL if the subset
- * is empty. */
+ * is empty, or as receiver_wait(). */
 int receivers_wait(struct receivers *set, const uint64_t *subset, uint32_t *from,
                    const struct deadline *deadline);
 

@@ -35,12 +35,16 @@ static void wait_set_look(struct wait *wait)
         wait->look_ns *= 2;
 }
 
-static void wait_begins(struct wait *wait, const struct deadline *deadline)
+/* Returns false if the deadline is not a time. */
+static bool wait_begins(struct wait *wait, const struct deadline *deadline)
 {
+    if (deadline && (deadline->at.tv_nsec < 0 || deadline->at.tv_nsec >= 1000000000))
+        return false;
     memset((void *)wait, 0, sizeof *wait);
     wait->deadline = deadline;
     wait->look_ns = LOOK_FIRST_NS;
     wait_set_look(wait);
+    return true;
 }
 
 /* Sleeps. Returns false if it is time to check the other side. */
@@ -106,7 +110,8 @@ int sender_wait(struct sender *sender, const struct deadline *deadline)
     if (result != EAGAIN)
         return result;
     struct wait wait;
-    wait_begins(&wait, deadline);
+    if (!wait_begins(&wait, deadline))
+        return EINVAL;
     for (;;) {
         bool goes_on = sender->parks ? sender_sleeps(sender, &wait)
                                      : spinner_spin(&wait.spinner, wait.until);
@@ -214,7 +219,8 @@ int receivers_wait(struct receivers *set, const uint64_t *subset, uint32_t *from
     if (result != EAGAIN)
         return result;
     struct wait wait;
-    wait_begins(&wait, deadline);
+    if (!wait_begins(&wait, deadline))
+        return EINVAL;
     for (;;) {
         bool goes_on = first->parks ? receivers_sleep(set, subset, &wait, first)
                                     : spinner_spin(&wait.spinner, wait.until);

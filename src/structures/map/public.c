@@ -224,17 +224,28 @@ bool hasp_map_settle(struct hasp_map *map)
 
 const char *hasp_map_explain(int result)
 {
-    static const char *const errors[] = {"done",
-                                         "the key has the wrong length",
-                                         "the value has the wrong length",
-                                         "the system has no memory left",
-                                         "the map has no memory left within its budget",
-                                         "the value is longer than the buffer",
-                                         "the options are not valid",
-                                         "there is no lock of this name"};
-    if (result > 0)
-        return result == MAP_ABSENT ? "the key is absent" : "the key has been inserted";
-    unsigned index = 0u - (unsigned)result;
-    return index < sizeof errors / sizeof errors[0] ? errors[index]
-                                                    : "there is no such result";
+    switch (result) {
+    case MAP_OK:
+        return "done";
+    case MAP_ABSENT:
+        return "the key is absent";
+    case MAP_CREATED:
+        return "the key has been inserted";
+    case MAP_BAD_KEY:
+        return "the key has the wrong length";
+    case MAP_BAD_VALUE:
+        return "the value has the wrong length";
+    case MAP_NO_MEMORY:
+        return "the system has no memory left";
+    case MAP_OVER_BUDGET:
+        return "the map has used up its budget";
+    case MAP_SMALL_BUFFER:
+        return "the value is longer than the buffer";
+    case MAP_BAD_OPTIONS:
+        return "the options are not valid";
+    case MAP_UNKNOWN_LOCK:
+        return "no lock has this name";
+    default:
+        return "there is no such result";
+    }
 }

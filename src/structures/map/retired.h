@@ -13,7 +13,14 @@
 
 #include "structures/map/epochs.h"
 
-enum retired_kind { RETIRED_NODE, RETIRED_LINK, RETIRED_TABLE, RETIRED_KINDS = 4 };
+/* RETIRED_BLOCK: of a transactional memory, which has lists of its own. */
+enum retired_kind {
+    RETIRED_NODE,
+    RETIRED_LINK,
+    RETIRED_TABLE,
+    RETIRED_BLOCK,
+    RETIRED_KINDS
+};
 
 /* At the beginning of everything that can be retired. */
 struct retired {

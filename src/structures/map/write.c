@@ -31,7 +31,8 @@ static bool value_fits(const struct map *map, size_t length)
     return map->value_bytes ? length == map->value_bytes : length <= UINT32_MAX;
 }
 
-/* Sets the value to write. Returns false, and sets the result, if that fails. */
+/* Prepares the value to write. Returns false if that fails, with the reason as the
+ * write's result. */
 static bool write_value(struct write *write, struct map *map, struct map_span value)
 {
     if (!value_fits(map, value.length)) {
@@ -161,7 +162,8 @@ write_locked(struct map *map, struct write *write, apply_write *apply)
     return chain.table;
 }
 
-/* Returns false, and sets the result, if there is no memory for a spare. */
+/* Returns whether the write is finished: because it has been applied, or because there
+ * is no memory for the spare that it needs. */
 static bool write_needs_no_more(struct map *map, struct write *write)
 {
     enum map_result why;

@@ -234,23 +234,38 @@ static void functions(void)
 }
 
 /* The process ends while one thread holds the mutex and another waits for it. */
-static void *hold_for_ever(void *unused)
+static void *hold_for_ever(void *often)
 {
+    for (unsigned i = 0; often && i < 3000; i++) {
+        pthread_mutex_lock(&mutex);
+        pthread_mutex_unlock(&mutex);
+    }
     lock_and_be_waited_for();
     check_set(&word, 1);
     check_sleep_ms(60000);
-    return unused;
+    return often;
 }
 
-static void never_released(void)
+static void end_while_held(void *often)
 {
     begin_recording();
-    check_start(hold_for_ever, NULL);
+    check_start(hold_for_ever, often);
     CHECK_UNTIL(check_get(&word));
     check_sleep_ms(HOLD_MS);
     _exit(0);
 }
 
+static void never_released(void)
+{
+    end_while_held(NULL);
+}
+
+/* After many acquisitions, most of which are only counted. */
+static void not_released_again(void)
+{
+    end_while_held(&word);
+}
+
 CHECK_MAIN(CASE(asleep), CASE(running), CASE(allocates), CASE(clears), CASE(reads),
            CASE(waits_for_lock), CASE(waits_for_event), CASE(futex), CASE(preempted),
-           CASE(functions), CASE(never_released))
+           CASE(functions), CASE(never_released), CASE(not_released_again))

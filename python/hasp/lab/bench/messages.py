@@ -15,6 +15,7 @@ from typing import Any
 
 from hasp.base import output
 from hasp.base.errors import HaspError, Interrupted
+from hasp.base.progress import Display
 from hasp.locks import native
 from hasp.statistics.ratio import median_ratio, ratio_of_medians
 
@@ -48,9 +49,11 @@ def measure_messages(options: Options) -> int:
     rounds = options.runs or (QUICK_ROUNDS if options.quick else ROUNDS)
     runs: list[Run] = []
     try:
-        for number in range(rounds):
-            for run in _round(programs, (cpus[0], cpus[1])):
-                runs.append({**run, "round": number})
+        with Display() as display:
+            for number in range(rounds):
+                display.show("round", number, rounds, None)
+                for run in _round(programs, (cpus[0], cpus[1])):
+                    runs.append({**run, "round": number})
     except (Interrupted, KeyboardInterrupt):
         output.note("interrupted; these are the results so far")
     if options.json:

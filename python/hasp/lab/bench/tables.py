@@ -62,8 +62,8 @@ CASES = (
 
 @dataclass(frozen=True)
 class Options:
-    """The options of `hasp bench hash-table`. `locks`: under which the table's writers
-    are measured, in addition to its own bits."""
+    """The options of `hasp bench hash-table`. `locks`: those that the table's writers
+    are measured under, besides the bits of its buckets."""
 
     cases: str | None
     locks: tuple[str, ...]
@@ -152,11 +152,11 @@ def _load(path: Path) -> list[Record]:
         records = [json.loads(line) for line in lines]
     except (OSError, ValueError) as problem:
         raise HaspError(
-            f"cannot read {path}: {problem}", "name a file of --json"
+            f"cannot read {path}: {problem}", "name a file that --json wrote"
         ) from None
     if not records or any(row.get("schema") != SCHEMA for row in records):
         raise HaspError(
-            f"{path} has no results of hash tables", "name a file of --json"
+            f"{path} has no results of hash tables", "name a file that --json wrote"
         )
     return records
 

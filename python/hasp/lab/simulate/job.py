@@ -38,6 +38,8 @@ class Job:
     duration_ns: int
     knobs: tuple[tuple[str, str], ...] = ()
     engine: str = ENGINE
+    load: str | None = None  # file with the load of the workload `replay`
+    rwlock: str | None = None  # of `replay`, which takes both kinds
 
     @property
     def command(self) -> list[str]:
@@ -51,6 +53,10 @@ class Job:
         ]
         if self.lock is not None:
             words += ["--lock", self.lock]
+        if self.rwlock is not None:
+            words += ["--rwlock", self.rwlock]
+        if self.load is not None:
+            words += ["--load", self.load]
         words += ["--threads", str(self.threads), "--seed", str(self.seed)]
         words += ["--cpus", ",".join(map(str, self.cpus)) if self.cpus else "any"]
         words += ["--warm-up-ns", str(self.warm_up_ns)]

@@ -94,8 +94,13 @@ def of_site(one: SiteFacts) -> list[Cause]:
 
 
 def chosen(found: Sequence[Cause]) -> Cause | None:
-    """Return the first cause that explains most of what the largest one saves."""
+    """Return the first cause that explains most of what the largest one saves.
+
+    A saving that matters comes before one that does not.
+    """
     if not found:
         return None
     most = max(cause.saves for cause in found)
+    if most >= MATTERS:
+        found = [cause for cause in found if cause.saves >= MATTERS]
     return next(cause for cause in found if cause.saves >= MOST * most)

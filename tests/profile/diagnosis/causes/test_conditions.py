@@ -131,11 +131,11 @@ def test_threads_that_work_under_the_mutex_were_woken_for_it() -> None:
     assert diagnose(awakened(25 * US)).lead.id == "not-locks"
 
 
-def unheard(empty: int) -> Profile:
+def unheard(empty: int, futile: int = 120_000) -> Profile:
     """Each change of a queue is broadcast; most of the time nobody waits."""
     sent = 400_000
     whole = waits(
-        WAITS, 100 * US, broadcasts=sent, empty_signals=empty, futile_wakes=120_000
+        WAITS, 100 * US, broadcasts=sent, empty_signals=empty, futile_wakes=futile
     )
     return program(MUTEX, condition(2, "queue.c:12 &changed", {}, whole))
 
@@ -145,3 +145,10 @@ def test_broadcasts_that_nobody_hears_wake_nobody() -> None:
     assert (found.lead.id, found.lead.remedy) == ("herd", "signal-one")
     assert "each broadcast wakes 5 threads" in found.sentence
     assert diagnose(unheard(0)).lead.id != "herd"
+
+
+def test_a_herd_may_find_the_work_of_later_broadcasts() -> None:
+    """If the CPUs are short, work accumulates before the woken threads run."""
+    woken = WAITS
+    assert diagnose(unheard(360_000, int(0.3 * woken))).lead.id == "herd"
+    assert diagnose(unheard(360_000, int(0.1 * woken))).lead.id != "herd"

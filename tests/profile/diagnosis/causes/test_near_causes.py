@@ -7,8 +7,11 @@ from dataclasses import replace
 
 from profile_samples import DURATION, SECOND, stack
 
-from hasp.profile.diagnosis.causes import allocation, biased, stuck
+from hasp.profile.diagnosis import ranking
+from hasp.profile.diagnosis.causes import allocation, biased, stuck, tiny_section
+from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import Facts
+from hasp.profile.diagnosis.causes.limits import MATTERS
 from hasp.profile.diagnosis.diagnose import diagnose
 from hasp.profile.model.held_at_end import HeldAtEnd
 from hasp.profile.model.holding import HolderState, RunningFunction
@@ -54,6 +57,21 @@ def test_a_gate_at_the_end_of_a_run_is_not_stuck() -> None:
     stalled = held(profile, lock, waiters=3, ended=False)
     assert not stuck.detect(Facts(replace(profile, held_at_end=(gate,))))
     assert stuck.detect(Facts(replace(profile, held_at_end=(stalled,))))
+
+
+def test_a_holder_that_waits_for_a_thread_at_the_end_is_stuck() -> None:
+    """Its hold was not timed: only the samples show how long it is."""
+    library = {"module": "libc.so.6"}
+    calls = stack("__futex_abstimed_wait_common", **library)
+    calls += stack("__pthread_clockjoin_ex", **library) + stack("restart a.c:9")
+    seen = holding((HolderState.FUTEX, 1.0, "futex"))
+    seen = replace(seen, states=(replace(seen.states[0], stack=calls),))
+    profile = program(site(use(900, 2, 9 * SECOND, 16), held=seen), share=0.01)
+    lock = profile.sites[0].locks[0].number
+    last = replace(held(profile, lock, waiters=2, ended=False), stack=())
+    last = replace(last, since_ns=DURATION - 100, duration_ns=100)
+    (found,) = stuck.detect(Facts(replace(profile, held_at_end=(last,))))
+    assert found.problem.startswith("restart() acquired it and waits in pthread_join()")
 
 
 def alone(rate: int, workers: int) -> Profile:
@@ -108,3 +126,31 @@ def test_page_faults_of_sections_that_fill_memory_are_allocation() -> None:
     assert not allocates(filling("checksum", 500_000))
     assert not allocates(filling("__memset_avx512_unaligned_erms", 50))
     assert not allocates(running())
+
+
+def test_threads_with_hot_locks_of_their_own_share_no_counter() -> None:
+    """Hardly any acquisition of 40 million waits, though some change the owner."""
+    shared = use(40_000_000, 900_000, 30 * US, 60, owner_changes=1_000_000)
+    own = use(40_000_000, 90, MS, 60, owner_changes=1_000_000)
+    assert tiny_section.detect(Facts(program(site(shared))).sites[0])
+    assert not tiny_section.detect(Facts(program(site(own))).sites[0])
+
+
+def test_the_call_that_waits_for_another_thread_is_named() -> None:
+    library = {"module": "libc.so.6"}
+    calls = stack("__futex_abstimed_wait_common", **library)
+    calls += stack("__new_sem_wait_slow64", **library) + stack("read_line s.c:9")
+    seen = holding((HolderState.FUTEX, 1.0, "futex"))
+    seen = replace(seen, states=(replace(seen.states[0], stack=calls),))
+    found = diagnose(program(site(use(9000, 8000, MS, MS), held=seen)))
+    assert found.lead.id == "blocking-section"
+    assert "put() waits in sem_wait(), 1 ms each time" in found.sentence
+
+
+def test_a_saving_that_matters_comes_first() -> None:
+    causes = [
+        Cause(name, "mu", "", ("",), saves, (), 1, "")
+        for name, saves in (("biased", 0.7 * MATTERS), ("idle-locks", MATTERS))
+    ]
+    best = ranking.chosen(causes)
+    assert best and best.id == "idle-locks"

@@ -93,6 +93,53 @@ def test_a_few_waits_for_a_cpu_are_usual_where_threads_outnumber_them() -> None:
     assert diagnose(crowded(use(10_000, 400, 8 * MS, 30 * US))).lead.id == "not-locks"
 
 
+def unseen(*cpu_ns: int) -> Profile:
+    """Four threads wait long for short sections, but no holder was seen without a CPU.
+
+    `cpu_ns` is the CPU time of each.
+    """
+    made = program(site(use(20_000, 5000, 4 * MS, 5 * US)), runnable=4)
+    threads = [
+        replace(one, cpu_ns=ns)
+        for one, ns in zip(made.threads, (MS, *cpu_ns), strict=True)
+    ]
+    return replace(made, threads=tuple(threads))
+
+
+def test_waits_of_threads_that_all_compute_cost_nothing() -> None:
+    assert preempted_holder.detect(site_of(unseen(*[5 * SECOND] * 4))) is None
+
+
+def test_threads_that_hardly_compute_wait_for_a_cpu_of_the_others() -> None:
+    victims = unseen(9 * SECOND, 9 * SECOND, SECOND, SECOND)
+    found = preempted_holder.detect(site_of(victims))
+    assert found and "because 4 threads share 2 CPUs" in found.problem
+
+
+def hogged(own_ns: int, *, others: bool = True) -> Profile:
+    """The sections of three threads are long, since they lack a CPU in most of them.
+
+    If `others`, a fourth thread, which computes, never takes the lock.
+    """
+    made = site(use(600, 500, 40 * MS, 15 * MS), held=holding(*CUT))
+    users = {n: made.threads[n] for n in list(made.threads)[: 3 if others else 4]}
+    profile = program(replace(made, threads=users), runnable=4)
+    rest = int(20 * SECOND - 3 * own_ns)
+    cpu = {one.number: own_ns for one in profile.threads[1:4]}
+    cpu |= {profile.threads[0].number: MS, profile.threads[4].number: rest}
+    threads = [replace(one, cpu_ns=cpu[one.number]) for one in profile.threads]
+    return replace(profile, threads=tuple(threads))
+
+
+def test_other_threads_cut_long_sections() -> None:
+    profile = hogged(2 * SECOND)
+    assert preempted_holder.detect(site_of(profile)), diagnose(profile).sentence
+
+
+def test_long_sections_that_their_own_threads_cut_are_long() -> None:
+    assert preempted_holder.detect(site_of(hogged(5 * SECOND, others=False))) is None
+
+
 STARVED = ((HolderState.READY, 0.95, None), (HolderState.RUNNING, 0.05, None))
 
 

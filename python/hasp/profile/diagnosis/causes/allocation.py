@@ -42,7 +42,10 @@ def allocating(one: SiteFacts) -> float:
     """Return the share of the holders' time in which they allocate or free memory."""
     holding = one.site.holding
     sampled = holding.allocation_share if holding else None
-    if holding is None or holding.running_samples < FEW_SAMPLES or sampled is None:
+    if holding is None or sampled is None:
+        return faulting(one)
+    enough = FEW_SAMPLES / 2 if sampled >= MOST else FEW_SAMPLES
+    if holding.running_samples < enough:
         sampled = 0.0
     return max(sampled, faulting(one))
 

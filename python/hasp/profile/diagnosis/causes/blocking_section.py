@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import PART
 from hasp.profile.diagnosis.causes.states import State, state_of
 from hasp.profile.diagnosis.causes.words import call, frames, share, time
 from hasp.profile.model.holding import HolderState
+from hasp.profile.model.naming import is_library, without_arguments
+from hasp.profile.symbols.frame import Stack
 
 # The words of the remedy for each kind of system call.
 CALLS = {
@@ -28,6 +32,16 @@ CALLS = {
     ),
     "Wait outside the lock": ("wait4", "waitid"),
 }
+# The functions of the C library that wait for another thread, by a part of the names
+# of its internal ones.
+WAITS = {
+    "std::thread::join": "std::thread::join",
+    "sem_": "sem_wait",
+    "join": "pthread_join",
+    "barrier": "pthread_barrier_wait",
+    "cond_": "pthread_cond_wait",
+}
+NAMES = {"wait4": "waitpid"}
 ANY = "Sleep and do I/O outside the lock"
 EVENT = "Wait for the condition without this lock"
 
@@ -55,6 +69,8 @@ def remedy(state: State) -> str:
     sleep = state.sleep
     if sleep and sleep.state is HolderState.EVENT:
         return EVENT
+    if sleep and sleep.state is HolderState.FUTEX:
+        return "Wait outside the lock"
     name = sleep.call if sleep else None
     return next((words for words, calls in CALLS.items() if name in calls), ANY)
 
@@ -68,9 +84,26 @@ def doing(state: State) -> str:
         return "waits for a condition"
     if sleep.state is HolderState.FAULT:
         return "sleeps in a page fault"
+    if sleep.state is HolderState.FUTEX:
+        waits = waited_in(sleep.stack)
+        return f"waits in {waits}()" if waits else "waits for another thread"
     if sleep.state is HolderState.ASLEEP or not sleep.call:
         return "sleeps"
-    return f"sleeps in {sleep.call}()"
+    return f"sleeps in {NAMES.get(sleep.call, sleep.call)}()"
+
+
+def waited_in(stack: Stack) -> str:
+    """Return the library's function that waits for another thread; "" if unknown."""
+    called = takewhile(is_library, stack)
+    names = [without_arguments(frame.function) for frame in called]
+    public = [name for name in names if name.startswith("std::")]
+    found = (
+        known
+        for name in reversed(names)
+        for pattern, known in WAITS.items()
+        if pattern in name
+    )
+    return next(found, public[-1] if public else "")
 
 
 def _evidence(one: SiteFacts, state: State) -> list[str]:

@@ -14,6 +14,7 @@ from functools import cached_property
 
 from hasp.locks.native import REFERENCE
 from hasp.profile.diagnosis.causes import gate, pending
+from hasp.profile.diagnosis.causes.bystanders import without_cpu
 from hasp.profile.diagnosis.causes.durations import middles
 from hasp.profile.diagnosis.causes.holders import Part, holder_of, parts_of
 from hasp.profile.diagnosis.causes.limits import (
@@ -41,6 +42,7 @@ from hasp.profile.model.profile import (
 LOCKS = (Kind.MUTEX, Kind.RWLOCK, Kind.SPINLOCK)
 NONE = SiteStats(0, 0, NOTHING, NOTHING, NOTHING)
 MOST_SPUN = 0.95  # share of the CPU time
+QUIET = 0.9  # of the usable CPU time; other programs used hardly any
 WORKS = 0.05  # of the busiest thread's time; less active threads are not workers
 
 
@@ -127,7 +129,10 @@ class SiteFacts:
         limits the program.
         """
         held = self.hottest.hold_ns if self.hottest else 0.0
-        held *= self.working_ns / self.hold_ns if self.hold_ns else 1.0
+        if self.hold_ns:
+            own = self.facts.crowded and (self.facts.granted or 0.0) >= QUIET
+            cut = without_cpu(self.site) if own else 0.0
+            held *= min(self.working_ns / self.hold_ns, 1 - cut)
         cpus = min(max(self.facts.profile.cpus, 1), max(self.facts.workers, 1))
         needed = self.facts.useful_ns / cpus
         return held / needed if needed else 1.0

@@ -9,7 +9,7 @@ from hasp.profile.diagnosis.causes.words import number, share, within
 
 # Threads woken by each broadcast.
 MANY = 2.0
-AGAIN = 0.4  # of the wake-ups; others find the work of further broadcasts
+AGAIN = 0.25  # of the wake-ups; others find the work of further broadcasts
 
 
 def detect(one: ConditionFacts) -> Cause | None:

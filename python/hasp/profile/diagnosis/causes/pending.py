@@ -6,12 +6,13 @@ The samples of the holders contain them. Their sum is longer than all recorded h
 
 from __future__ import annotations
 
-from hasp.profile.diagnosis.causes.limits import FEW_SAMPLES, MOST
+from hasp.profile.diagnosis.causes.limits import FEW_SAMPLES, MOST, PART
 from hasp.profile.model.holding import HolderState, StateShare
 from hasp.profile.model.naming import is_library, without_arguments
 from hasp.profile.model.profile import Profile, Site
 
 AWAKE = (HolderState.RUNNING, HolderState.READY, HolderState.LOCK)
+LONG = 1e9  # ns; a wait that is as long suggests a hold as long
 START = "_start"  # the C runtime's part of a program
 
 
@@ -27,7 +28,11 @@ def asleep_ns(site: Site, profile: Profile) -> float:
     slept_ns = slept * profile.sample_ns
     use = site.total
     held_ns = use.hold.total_ns if use else 0
-    return slept_ns if held_ns < MOST * slept_ns else 0.0
+    # Such a hold makes others wait as long. The sum of many short ones may be wrong.
+    longest_ns = use.wait.max_ns if use else 0
+    locks = sum(1 for lock in site.locks if lock.wait_ns)
+    whole = longest_ns * max(locks, 1) >= min(PART * slept_ns, LONG)
+    return slept_ns if whole and held_ns < MOST * slept_ns else 0.0
 
 
 def each_ns(site: Site, profile: Profile) -> float:

@@ -3,13 +3,21 @@
 
 from __future__ import annotations
 
+from hasp.profile.diagnosis.causes.bystanders import share_of_others
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.durations import share_above
 from hasp.profile.diagnosis.causes.facts import SiteFacts
-from hasp.profile.diagnosis.causes.limits import FEW, MOST, OUTLIER, PART, SLICE
+from hasp.profile.diagnosis.causes.limits import (
+    FEW,
+    MATTERS,
+    MOST,
+    OUTLIER,
+    PART,
+    SLICE,
+)
 from hasp.profile.diagnosis.causes.queueing import own_hold, unexplained, utilisation
 from hasp.profile.diagnosis.causes.states import State, state_of
-from hasp.profile.diagnosis.causes.tiny_section import is_tiny
+from hasp.profile.diagnosis.causes.tiny_section import LEAST_USED, is_tiny
 from hasp.profile.diagnosis.causes.words import call, share, time
 
 # Sections, and waits, from this time on are long, compared with a time slice.
@@ -17,6 +25,7 @@ LONG = SLICE / OUTLIER  # ns
 # In a program with more running threads than CPUs, every thread waits for a CPU at
 # times, some while they hold a lock. A smaller share of such waits is no fault.
 USUAL = 0.15
+VICTIMS = 0.1  # of the waits
 NEARLY_ALL = 0.9  # of the samples of holders
 
 
@@ -28,24 +37,61 @@ def is_starved(state: State) -> bool:
     return bool(state.samples) and state.preempted >= NEARLY_ALL
 
 
+def explained_by_cpus(one: SiteFacts, state: State) -> float:
+    """Return the share of the waits that a lack of CPUs explains.
+
+    That are those for holders that were seen without a CPU, and those of threads that
+    hardly compute: they stand in line behind the others for a CPU when they are woken.
+    If all threads compute, the CPUs have work meanwhile, and nothing is lost.
+    """
+    # A section that takes long on a CPU loses it at times, but because it is long;
+    # unless other threads than those that share the lock take the CPU.
+    short = own_hold(one) <= LONG or is_starved(state)
+    cut = state.preempted if short or others(one) >= MOST else 0.0
+    lacking = unexplained(one) * (1 - state.asleep) * victims(one)
+    return max(cut, lacking)
+
+
+def others(one: SiteFacts) -> float:
+    """Return the share of the CPU time of threads that never took the locks."""
+    return share_of_others(one.users, one.facts.cpu_ns)
+
+
+def victims(one: SiteFacts) -> float:
+    """Return the share of the waits of threads that hardly compute themselves.
+
+    Where such threads wait for a large part of them, it is 1: the others wait as long,
+    for the same reason.
+    """
+    facts = one.facts
+    equal = facts.cpu_ns / max(facts.workers, 1)
+    waits = {n: one.thread_use(n).wait.total_ns for n in one.site.threads}
+    threads = facts.threads_by_number
+    idle = [n for n in waits if n in threads and threads[n].cpu_ns < PART * equal]
+    share_of_idle = sum(waits[n] for n in idle) / (sum(waits.values()) or 1)
+    return 1.0 if share_of_idle >= VICTIMS else 0.0
+
+
+def least(one: SiteFacts, state: State) -> float:
+    """Return the least share of waits that is a fault, not the usual one of a crowd."""
+    return MATTERS if state.preempted >= MOST and others(one) >= MOST else USUAL
+
+
 def detect(one: SiteFacts) -> Cause | None:
     """Return the cause if holders, or the waiters they woke, really had no CPU."""
     cpus = max(one.facts.profile.cpus, 1)
     if not one.crowded or one.facts.workers <= cpus:
         return None
-    if is_tiny(one) and utilisation(one) >= PART:
+    if is_tiny(one) and utilisation(one) >= LEAST_USED:
         return None  # an atomic instruction is never cut
     state = state_of(one)
     starved = is_starved(state)
     if one.use.contended < FEW and not starved:
         return None
-    # A section that takes long on a CPU loses it at times, but because it is long.
-    short = own_hold(one) <= LONG
-    lacking = unexplained(one) * (1 - state.asleep)
-    part = max(state.preempted, lacking) if short or starved else lacking
+    part = explained_by_cpus(one, state)
     if part < MOST or share_above(one.use.wait, LONG) < MOST:
         return None
-    if one.wait_share * part < USUAL:
+    if one.wait_share * part < least(one, state):
         return None
     cut = sum(thread.preempted_holds for thread in one.users)
     if state.preempted >= PART:

@@ -40,7 +40,9 @@ def explained(one: SiteFacts) -> float:
     if one.site.kind is Kind.RWLOCK:
         return _explained_of_rwlock(one)
     # Half of the run explains all waits, a quarter only those in the queue.
-    overtaken = min(max(utilisation(one) / PART - 1, 0.0), 1.0)
+    # What other programs took from the CPUs, the lock could not use.
+    used = utilisation(one) / max(one.facts.granted or 1.0, PART)
+    overtaken = min(max(used / PART - 1, 0.0), 1.0)
     beyond = excess(one.use.wait, _queue(one, own_hold(one)) + WAKE)
     return 1 - beyond * (1 - overtaken)
 

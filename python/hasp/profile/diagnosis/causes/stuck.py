@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hasp.profile.diagnosis.causes import gate
+from hasp.profile.diagnosis.causes import gate, pending
+from hasp.profile.diagnosis.causes.blocking_section import waited_in
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import Facts
 from hasp.profile.diagnosis.causes.holders import function_of
 from hasp.profile.diagnosis.causes.limits import MOST, SLICE
 from hasp.profile.diagnosis.causes.words import call, time, within
 from hasp.profile.model.held_at_end import HeldAtEnd
+from hasp.profile.model.holding import HolderState, StateShare
 from hasp.profile.model.profile import Profile, Site
 from hasp.profile.model.waiting import Waiter, waiting
 
@@ -60,10 +62,12 @@ def _matters(profile: Profile, one: HeldAtEnd) -> bool:
     """Return true if the lock was not merely in use when the process ended."""
     if one.thread_ended:
         return True
-    duration = one.duration_ns or 0
+    site = profile.site_of(one.lock)
+    # The last sample of a hold that was not timed may be the first one that counts.
+    sampled = pending.asleep_ns(site, profile) if site and one.waiters else 0.0
+    duration = max(one.duration_ns or 0, sampled)
     if not one.waiters or duration < CHANCE * SLICE:
         return False
-    site = profile.site_of(one.lock)
     if site and _is_gate(profile, site, one):
         return False
     use = site.total if site else None
@@ -78,6 +82,12 @@ def _is_gate(profile: Profile, site: Site, one: HeldAtEnd) -> bool:
     use = site.total
     rarely = use is not None and use.acquisitions <= RARELY * len(site.locks)
     return works and rarely and one.waiters == 1 and gate.is_gate(site, profile)
+
+
+def _sleep(site: Site | None) -> StateShare | None:
+    """Return the wait for another thread in which the holder was mostly seen."""
+    futex = site.holding.of(HolderState.FUTEX) if site and site.holding else None
+    return futex if futex and futex.share >= MOST else None
 
 
 def _deadlock(profile: Profile, cycle: tuple[Waiter, ...]) -> Cause:
@@ -114,7 +124,9 @@ def _deadlock(profile: Profile, cycle: tuple[Waiter, ...]) -> Cause:
 def _never_released(profile: Profile, locks: Sequence[HeldAtEnd]) -> Cause:
     one = locks[0]
     site = profile.site_of(one.lock)
-    holder = function_of(one.stack) or (function_of(site.first) if site else "")
+    sleep = _sleep(site)
+    holder = function_of(one.stack) or function_of(sleep.stack if sleep else ())
+    holder = holder or (function_of(site.first) if site else "")
     ended = " and its thread has ended" if one.thread_ended else ""
     waits = f"; {one.waiters} threads wait forever" if one.waiters > 1 else ""
     waits = "; 1 thread waits forever" if one.waiters == 1 else waits
@@ -122,12 +134,16 @@ def _never_released(profile: Profile, locks: Sequence[HeldAtEnd]) -> Cause:
     what = "it and never released it"
     if several > 1:
         what = f"{several} of these locks and never released them"
+    advice: tuple[str, ...] = ("Release it on every path", "Release it")
+    if sleep and (called := waited_in(sleep.stack)):
+        what = f"it and waits in {called}()"
+        advice = ("Release it before it waits", "Release it")
     since = f", held for {time(one.duration_ns)}" if one.duration_ns else ""
     return Cause(
         "stuck",
         site.name if site else f"lock {one.lock}",
         f"{call(holder)} acquired {what}{ended}{waits}",
-        ("Release it on every path", "Release it"),
+        advice,
         1.0,
         (f"held by thread {one.thread} when the trace ended{since}",),
         site.number if site else None,

@@ -20,6 +20,7 @@ from hasp.profile.model.profile import Kind, Operation
 # the mean of otherwise tiny sections only slightly.
 MEAN = 2.0
 RARELY = 0.001  # of the acquisitions
+NEVER = 0.0001  # of the acquisitions; threads that share so hot a lock wait more often
 LEAST_USED = 0.1  # of the run, for the hottest lock
 OFTEN = 1000.0  # acquisitions per second
 
@@ -49,8 +50,12 @@ def detect(one: SiteFacts) -> Cause | None:
         return None
     if len(one.users) < 2 or one.rate < OFTEN:
         return None
-    if one.owner_changes + one.use.contended < RARELY * one.use.acquisitions:
+    changes = one.owner_changes + one.use.contended
+    if changes < RARELY * one.use.acquisitions:
         return None  # its threads hardly contend
+    never = one.contended < NEVER and changes < LEAST_USED * one.use.acquisitions
+    if never:
+        return None  # each thread has locks of its own, mostly
     if utilisation(one) < LEAST_USED:
         return None  # so short sections take too little time to make threads wait
     saves = one.facts.share(cost_of(one))

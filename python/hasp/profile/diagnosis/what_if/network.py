@@ -64,6 +64,7 @@ class Customer:
     idle_ns: float  # the part of it on condition variables and barriers
     visits: Mapping[int, Visits]  # by site, of each
     inner_hold_ns: Mapping[int, float]  # mean time of sections inside others, by site
+    threads: tuple[int, ...] = ()  # their numbers in the profile
 
 
 @dataclass(frozen=True)
@@ -194,6 +195,7 @@ def _customers(
                 thread.idle_ns,
                 by_thread[thread.number],
                 inside,
+                (thread.number,),
             )
         )
     ]
@@ -219,7 +221,9 @@ def _average(
         at_once = max(at_once, sum(seen) / len(seen) - 1)
     population = max(1, round(at_once))
     idle = sum(thread.idle_ns for thread in users)
-    whole = _customer(population, profile.duration_ns, idle / population, stats, inside)
+    numbers = tuple(thread.number for thread in users)
+    idle_ns = idle / population
+    whole = _customer(population, profile.duration_ns, idle_ns, stats, inside, numbers)
     return [whole] if whole else []
 
 
@@ -234,6 +238,7 @@ def _customer(
     idle_ns: float,
     stats: Mapping[int, Mapping[Operation, SiteStats]],
     inside: Mapping[int, Mapping[int, float]],
+    threads: tuple[int, ...],
 ) -> Customer | None:
     """Return a customer from its operations by site; None if it used no station."""
     uses = {site: _Use(operations, population) for site, operations in stats.items()}
@@ -256,7 +261,13 @@ def _customer(
     within = sum(uses[site].mean_ns * one.number for site, one in visits.items())
     outside = max(0.0, lived_ns - within)
     return Customer(
-        population, lived_ns, outside, min(idle_ns, outside), visits, inner_hold
+        population,
+        lived_ns,
+        outside,
+        min(idle_ns, outside),
+        visits,
+        inner_hold,
+        threads,
     )
 
 

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""`hasp predict`: how a recorded program would scale on a simulated machine."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from hasp.base.errors import HaspError
+from hasp.base.output import add_json_option
+from hasp.cli.traces import DEFAULT, add_trace_options, trace_behind
+from hasp.lab.simulate.counts import counts_argument
+from hasp.locks.selection import select
+
+NAME = "predict"
+HELP = "predict how a recorded program scales on a machine that you do not have"
+
+EXAMPLES = """\
+examples:
+  hasp profile -- ./server --threads 1
+  hasp predict hasp.trace --machine epyc-2x64
+  hasp predict hasp.trace --machine epyc-2x64 --threads 1,16,64 --locks mcs,cna,hmcs
+  hasp predict hasp.trace --machine ./machine.toml --what-if 'log_mu hold x0.5'
+  hasp predict hasp.trace --machine arm-128 --json prediction.json
+
+Simulated, not measured: the load is rebuilt from the trace. docs/predict.md describes
+what is modelled, and how far to trust it. `hasp simulate --list` prints the machines.
+
+exit status: 0 success; 2 wrong usage, or a trace without what is needed; 130 after
+Ctrl-C, with the results so far.
+"""
+
+# One of each family, of those that need no more than a CPU for each thread.
+LOCKS = "mutexee,spinbit,ttas-backoff,ticket,mcs,hapax,cna,hmcs,shfl"
+
+
+def _few(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 100")
+    return int(text)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `hasp predict`."""
+    parser.usage = "hasp predict [TRACE] --machine NAME|FILE [options]"
+    parser.epilog = EXAMPLES
+    add_trace_options(parser)
+    add = parser.add_argument
+    add(
+        "--machine",
+        metavar="NAME",
+        help="a machine of `hasp simulate --list`, or a file of `hasp machine`",
+    )
+    add(
+        "--threads",
+        metavar="LIST",
+        type=counts_argument,
+        help="1,16,64; 1..64 doubles (default: 1 to all CPUs of the machine)",
+    )
+    add(
+        "--locks",
+        metavar="LIST",
+        default=LOCKS,
+        help="locks to compare with the recorded one, as in `hasp simulate` (default: "
+        "one of each family)",
+    )
+    add(
+        "--rwlock",
+        metavar="NAME",
+        help="the algorithm of reader-writer locks (default: rw-futex, as glibc's)",
+    )
+    add(
+        "--what-if",
+        action="append",
+        default=[],
+        metavar="CHANGE",
+        help="SITE hold xFACTOR, outside PERCENT%%, split NUMBER, or remove",
+    )
+    add(
+        "--busy",
+        action="store_true",
+        help="threads never wait for work, although they did in the recording",
+    )
+    add(
+        "--seeds",
+        metavar="N",
+        type=_few,
+        default=1,
+        help="seeds for each assumption; more make ranges more certain (default: 1)",
+    )
+    add("--jobs", metavar="N", type=_few, help="parallel runs (default: all CPUs)")
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return the exit status."""
+    from hasp.lab.simulate.machines import machine
+    from hasp.locks.kinds import RWLOCK
+    from hasp.locks.native import lock
+    from hasp.predict.options import Options
+    from hasp.predict.predict import predict
+    from hasp.profile.report.what_if import changes_of
+
+    if not arguments.machine:
+        raise HaspError(
+            "no machine to simulate is named: add --machine NAME",
+            f"choose one of {', '.join(machine.names())}, or a file of `hasp machine`",
+        )
+    trace = arguments.trace or trace_behind(arguments, ("json",)) or DEFAULT
+    rwlock = arguments.rwlock and lock(arguments.rwlock, RWLOCK).name
+    return predict(
+        Options(
+            trace=Path(trace),
+            machine=machine.load(arguments.machine),
+            locks=select(arguments.locks),
+            threads=arguments.threads,
+            process=arguments.process,
+            rwlock=rwlock,
+            changes=changes_of(arguments.what_if),
+            busy=arguments.busy,
+            seeds=arguments.seeds,
+            jobs=arguments.jobs,
+            json=arguments.json,
+        )
+    )

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""How will a recorded program scale on a simulated machine?"""

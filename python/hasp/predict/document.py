@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""The answer of `hasp predict` as a JSON object of the schema hasp.predict/1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hasp.predict.answer import Answer, Range
+from hasp.predict.options import Options
+from hasp.profile.model.profile import Profile
+
+SCHEMA = "hasp.predict/1"
+
+
+def document(
+    options: Options, profile: Profile, answer: Answer, doubts: Sequence[str]
+) -> dict[str, Any]:
+    """Return the object; ranges are objects of `median`, `low` and `high`."""
+    return {
+        "schema": SCHEMA,
+        "simulated": True,
+        "command": list(profile.command),
+        "machine": options.machine.name,
+        "cpus": answer.cpus,
+        "threads": list(answer.threads),
+        "recorded": {
+            "threads": answer.load.workers,
+            "sections_per_s": answer.rate,
+            "lock": profile.lock,
+        },
+        "reference": answer.reference,
+        "baseline": _range(answer.baseline),
+        "saturated": _saturated(answer),
+        "best": {
+            "lock": answer.best,
+            "over_reference": _range(answer.advantage),
+            "is_better": answer.is_better,
+        },
+        "throughput": [
+            {"lock": curve.lock, "threads": n, **_plain(one)}
+            for curve in answer.curves
+            for n, one in curve.points.items()
+        ],
+        "changes": [
+            {
+                "site": gain.change.name,
+                "change": gain.change.words,
+                "lock": gain.lock,
+                "then_saturated": gain.limit,
+                "threads": n,
+                **_plain(one),
+            }
+            for gain in answer.gains
+            for n, one in gain.points.items()
+        ],
+        "load": _load(answer),
+        "simulations": answer.simulations,
+        "doubts": list(doubts),
+    }
+
+
+def _range(one: Range | None) -> dict[str, float] | None:
+    return None if one is None else _plain(one)
+
+
+def _plain(one: Range) -> dict[str, float]:
+    return {"median": one.median, "low": one.low, "high": one.high}
+
+
+def _saturated(answer: Answer) -> dict[str, Any] | None:
+    found = answer.saturated
+    if found is None:
+        return None
+    return {
+        "site": answer.load.sites[found.site].name,
+        "threads": found.threads,
+        "low": found.low,
+        "high": found.high,
+        "busy": found.busy,
+        "waiting": found.waiting,
+        "agreeing": found.agreeing,
+    }
+
+
+def _load(answer: Answer) -> dict[str, Any]:
+    load = answer.load
+    return {
+        "sites": [
+            {
+                "site": site.name,
+                "kind": "rwlock" if site.rwlock else "mutex",
+                "locks": site.locks,
+                "each_worker": site.each_worker,
+                "hold_ns": site.hold_ns,
+                "inside": [
+                    {"site": load.sites[at].name, "times": times}
+                    for at, times in site.inner
+                ],
+            }
+            for site in load.sites
+        ],
+        "roles": [
+            {
+                "name": role.name,
+                "threads": role.recorded,
+                "scales": role.scales,
+                "between_ns": role.gap_ns,
+                "visits": [
+                    {"site": load.sites[at].name, "share": share}
+                    for at, share in role.visits
+                ],
+            }
+            for role in load.roles
+        ],
+    }

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Reasons to doubt a prediction, from the recording and from the simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hasp.predict.answer import Answer
+from hasp.profile.model.profile import Profile
+from hasp.profile.report.words import listed
+
+IDLE = 0.5  # share of the threads' time
+RAN = 0.9  # share of the time that a thread could use a CPU
+ERROR = 0.25  # of the simulated throughput with the recorded threads
+
+
+def doubts(profile: Profile, answer: Answer, busy: bool) -> list[str]:
+    """Return sentences without a full stop."""
+    return [
+        *_of_recording(profile, busy),
+        *_of_roles(answer),
+        *_of_simulation(answer),
+    ]
+
+
+def _of_recording(profile: Profile, busy: bool) -> Iterator[str]:
+    lived = sum(
+        (profile.duration_ns if one.ended_ns is None else one.ended_ns) - one.began_ns
+        for one in profile.threads
+    )
+    idle = sum(one.idle_ns for one in profile.threads)
+    if lived and idle > IDLE * lived and not busy:
+        yield (
+            f"the recorded threads waited for work {idle / lived:.0%} of the time, and "
+            "still do in the simulation: record under full load, or add --busy"
+        )
+    if profile.mode != "full":
+        yield "only a sample of the acquisitions was recorded"
+    if profile.damaged:
+        yield "parts of the trace could not be read"
+
+
+def _of_roles(answer: Answer) -> Iterator[str]:
+    load = answer.load
+    ran = min(role.ran for role in load.roles if role.scales)
+    if ran < RAN:
+        yield (
+            f"the recorded threads had a CPU only {ran:.0%} of the time that they "
+            "could use one, so their times are estimates: record on an idle machine, "
+            "with no more threads than CPUs"
+        )
+    if load.workers == 1:
+        yield (
+            "one thread was recorded, so it is assumed that all threads use the same "
+            "locks; a recording with two shows which ones they share"
+        )
+    others = [role for role in load.roles if not role.scales]
+    if others:
+        names = listed([role.name or "a thread" for role in others])
+        yield (
+            f"the number of these threads does not grow: {names}; if the program "
+            "adds such threads, its other locks may saturate"
+        )
+
+
+def _of_simulation(answer: Answer) -> Iterator[str]:
+    error = answer.baseline.median - 1 if answer.baseline else 0.0
+    if abs(error) > ERROR:
+        word = "faster" if error > 0 else "slower"
+        yield (
+            f"with the recorded number of threads, the simulation is {abs(error):.0%} "
+            f"{word} than the recording: the program does something that the "
+            "simulation lacks, or the machines differ that much"
+        )
+    saturated = answer.saturated
+    if saturated and saturated.agreeing < 1:
+        yield (
+            f"in {1 - saturated.agreeing:.0%} of the simulations, another lock "
+            "saturates first"
+        )

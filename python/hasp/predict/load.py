@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""The load that a program puts on its locks, and its form for the simulator.
+
+A program is a number of threads in different roles. A thread of a role works for some
+time, acquires the lock of a site, holds it, sometimes acquires others inside, releases
+them, and begins again. Times are means in ns of a thread that always has a CPU.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+
+VERSION = 2
+SHAPE_VALUES = 128
+WEIGHT_OF_ALL = 1 << 20
+WEIGHED_MOST = 256  # locks with a weight of their own
+
+Shape = tuple[int, ...]  # equally likely multiples of a mean, in permille
+CONSTANT: Shape = (1000,) * SHAPE_VALUES
+
+
+@dataclass(frozen=True)
+class LoadSite:
+    """The locks of one site."""
+
+    number: int  # of the site in the profile
+    name: str
+    rwlock: bool
+    locks: int
+    weights: tuple[int, ...]  # of the locks acquired most; the others share `tail`
+    tail: int
+    shape: Shape  # of the hold times
+    hold_ns: float  # mean of all threads, without sections inside
+    inner: tuple[tuple[int, float], ...] = ()  # index of a later site, mean number
+    each_worker: bool = False  # each thread has `locks` locks of its own
+    misses: float | None = None  # cache misses in a section; None if not measured
+
+
+@dataclass(frozen=True)
+class Role:
+    """Threads that do the same."""
+
+    name: str
+    recorded: int  # threads in the recording
+    scales: bool  # its threads are the ones that the user asks for
+    gap_ns: float  # mean between two outermost sections
+    visits: tuple[tuple[int, float], ...]  # site index, share of outermost sections
+    holds_ns: tuple[float, ...]  # by site, without sections inside
+    reads: tuple[float, ...]  # by site: share of the sections that only read
+    rate: float  # recorded outermost sections of one thread with a CPU per ns
+    ran: float = 1.0  # share of the time it had a CPU of the time it could use one
+
+
+@dataclass(frozen=True)
+class Load:
+    """All sites, so that inner ones follow outer ones, and all roles."""
+
+    sites: tuple[LoadSite, ...]
+    roles: tuple[Role, ...]  # those that scale come first
+
+    @property
+    def workers(self) -> int:
+        """The recorded threads of the roles that scale."""
+        return sum(role.recorded for role in self.roles if role.scales)
+
+    @property
+    def others(self) -> int:
+        """The threads of the roles that do not scale."""
+        return sum(role.recorded for role in self.roles if not role.scales)
+
+    @property
+    def rate(self) -> float:
+        """The recorded outermost sections of all workers per ns."""
+        return sum(role.recorded * role.rate for role in self.roles if role.scales)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Values of what the recording leaves open, and a seed."""
+
+    varies: bool  # times between sections vary exponentially; else they are constant
+    lines: int  # most cache lines that a section writes
+    seed: int
+
+
+@cache
+def exponential() -> Shape:
+    """Return the means of equally likely parts of the exponential distribution.
+
+    Their mean is 1, in permille.
+    """
+
+    def below(x: float) -> float:
+        # integral of t exp(-t) from 0 to x
+        return 1 - (1 + x) * math.exp(-x)
+
+    edges = [-math.log1p(-i / SHAPE_VALUES) for i in range(SHAPE_VALUES)]
+    sums = [*map(below, edges), 1.0]
+    parts = pairwise(sums)
+    return tuple(round(1000 * SHAPE_VALUES * (high - low)) for low, high in parts)
+
+
+def lines_of(site: LoadSite, variant: Variant) -> int:
+    """Return the cache lines that a section of a site writes.
+
+    With measured misses, these are the lines. Otherwise a section of a few nanoseconds
+    has no time for many.
+    """
+    if site.misses is not None:
+        return max(1, min(round(site.misses), 64))
+    return max(1, min(variant.lines, round(site.hold_ns / 10)))
+
+
+def threads_by_role(load: Load, workers: int) -> list[int]:
+    """Return the threads of each role if `workers` threads scale: in proportion."""
+    scaling = [role for role in load.roles if role.scales]
+    whole = sum(role.recorded for role in scaling)
+    exact = [workers * role.recorded / whole for role in scaling]
+    counts = [int(part) for part in exact]
+    for place in sorted(range(len(exact)), key=lambda at: counts[at] - exact[at]):
+        if sum(counts) < workers:
+            counts[place] += 1
+    return counts + [role.recorded for role in load.roles if not role.scales]
+
+
+def described(load: Load, workers: int, variant: Variant) -> str:
+    """Return the load of that many workers in the form of the simulator."""
+    shapes = {CONSTANT: 0, exponential(): 1}
+    for site in load.sites:
+        shapes.setdefault(site.shape, len(shapes))
+    lines = [str(VERSION), str(len(shapes)), *(_line(*shape) for shape in shapes)]
+    lines.append(str(len(load.sites)))
+    lines += [_site(site, shapes, variant) for site in load.sites]
+    lines.append(str(len(load.roles)))
+    for role, threads in zip(load.roles, threads_by_role(load, workers), strict=True):
+        lines.append(_line(*_role(role, threads, variant)))
+    return "\n".join(lines) + "\n"
+
+
+def _line(*numbers: int) -> str:
+    return " ".join(map(str, numbers))
+
+
+def _site(site: LoadSite, shapes: dict[Shape, int], variant: Variant) -> str:
+    lines = lines_of(site, variant)
+    own = int(site.each_worker)
+    head = (int(site.rwlock), own, site.locks, lines, shapes[site.shape])
+    inner = [part for at, times in site.inner for part in (at, round(1000 * times))]
+    return _line(
+        *head,
+        *(len(site.weights), *site.weights, site.tail),
+        *(len(site.inner), *inner),
+    )
+
+
+def _role(role: Role, threads: int, variant: Variant) -> Iterator[int]:
+    yield from (threads, int(not role.scales), round(role.gap_ns), int(variant.varies))
+    yield len(role.visits)
+    for site, share in role.visits:
+        yield from (site, max(1, round(share * WEIGHT_OF_ALL)))
+    for hold_ns, reads in zip(role.holds_ns, role.reads, strict=True):
+        yield from (round(hold_ns), round(1000 * reads))
+
+
+def weights_of(acquisitions: Sequence[int]) -> tuple[list[int], int]:
+    """Return weights of the locks acquired most, and that of all others together."""
+    ordered = sorted(acquisitions, reverse=True)
+    scale = WEIGHT_OF_ALL / max(sum(ordered), 1)
+    head = [max(1, round(one * scale)) for one in ordered[:WEIGHED_MOST]]
+    rest = ordered[WEIGHED_MOST:]
+    return head, max(1, round(sum(rest) * scale)) if rest else 0

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""Options of `hasp predict`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hasp.lab.simulate.machines.machine import Machine
+from hasp.locks.native import LockInfo
+from hasp.profile.diagnosis.what_if.change import Change
+
+
+@dataclass
+class Options:
+    """The trace, the machine, and the locks and threads to simulate."""
+
+    trace: Path
+    machine: Machine
+    locks: Sequence[LockInfo]
+    threads: Sequence[int] | None = None  # None: powers of two up to all CPUs
+    process: str | None = None
+    rwlock: str | None = None
+    changes: Sequence[Change] = field(default_factory=list)
+    busy: bool = False  # threads never wait for work
+    seeds: int = 1
+    jobs: int | None = None
+    json: str | None = None

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: MIT
+"""Rebuild the load of a program from its profile."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+
+from hasp.base.errors import HaspError
+from hasp.predict.load import (
+    CONSTANT,
+    SHAPE_VALUES,
+    Load,
+    LoadSite,
+    Role,
+    Shape,
+    weights_of,
+)
+from hasp.predict.roles import (
+    Group,
+    groups,
+    preempted_factor,
+    scaling,
+)
+from hasp.profile.diagnosis.what_if.network import Customer, Network, Station, network
+from hasp.profile.model.distribution import Distribution
+from hasp.profile.model.profile import Profile, Site
+
+LEAST_HELD = 0.02  # of the time at the largest number of threads
+LOCKS_MOST = 65536
+PRIVATE = 0.01  # most changes of the owner per acquisition of a thread's own lock
+RECORD = "record the program under load: hasp profile -- COMMAND"
+
+
+def rebuild(
+    profile: Profile, most: int, busy: bool = False, kept: frozenset[int] = frozenset()
+) -> Load:
+    """Return the load of a profile, with every site that matters to `most` threads.
+
+    The sites in `kept` are always included. With `busy`, threads never wait for work.
+    Raises HaspError if the profile lacks what is needed.
+    """
+    net = network(profile, kept | _candidates(profile, most))
+    found = groups(profile, net.customers)
+    if not found or not net.stations:
+        raise HaspError(
+            f"{profile.program}: no lock was held for a time that matters to "
+            f"{most} threads, so no lock limits it",
+            f"if you expected one, {RECORD}",
+        )
+    order = _order(net)
+    _refuse_unmeasured(profile, order)
+    threads = {thread.number: thread for thread in profile.threads}
+    factors = [
+        [preempted_factor(one, threads) for one in group.customers] for group in found
+    ]
+    roles = [
+        _role(group, scales, order, own, busy)
+        for group, scales, own in zip(found, scaling(found), factors, strict=True)
+    ]
+    roles.sort(key=lambda role: not role.scales)
+    sites = tuple(_site(profile, net, order, roles, number) for number in order)
+    return Load(sites, tuple(roles))
+
+
+def _candidates(profile: Profile, most: int) -> frozenset[int]:
+    """Return the sites that would be held long if all of `most` threads used them."""
+    threads = max(1, len(profile.threads) // 2)
+    least = LEAST_HELD * profile.duration_ns * threads / max(most, 1)
+    return frozenset(
+        site.number
+        for site in profile.sites
+        if site.locks and max(lock.hold_ns for lock in site.locks) >= least
+    )
+
+
+def _refuse_unmeasured(profile: Profile, order: Sequence[int]) -> None:
+    for site in profile.sites:
+        total = site.total
+        if site.number not in order or not total or not total.acquisitions:
+            continue
+        if not total.hold.mean_ns:
+            raise HaspError(
+                f"{site.name}: the trace has no hold times of this lock",
+                f"too few of its sections were timed; {RECORD}",
+            )
+
+
+def _order(net: Network) -> list[int]:
+    """Return the sites with outer ones before inner ones."""
+    placed: list[int] = []
+
+    def place(number: int) -> None:
+        if number in placed:
+            return
+        for inner in net.stations[number].inner:
+            if inner in net.stations:
+                place(inner)
+        placed.append(number)
+
+    for number in net.stations:
+        place(number)
+    return placed[::-1]
+
+
+def _role(
+    group: Group,
+    scales: bool,
+    order: Sequence[int],
+    factors: Sequence[float],
+    busy: bool,
+) -> Role:
+    pairs = list(zip(group.customers, factors, strict=True))
+    sections = group.sections
+    gap = 0.0
+    numbers: dict[int, float] = {}
+    held: dict[int, list[float]] = {}  # sum of weighted times, sum of weights
+    reads: dict[int, float] = {}
+    for one, factor in pairs:
+        idle = min(one.idle_ns, one.outside_ns)
+        work = (one.outside_ns - idle) / factor + (0.0 if busy else idle)
+        gap += one.population * work
+        for site, visit in one.visits.items():
+            number = one.population * visit.number
+            numbers[site] = numbers.get(site, 0.0) + number
+            reads[site] = reads.get(site, 0.0) + number * visit.reads
+        for site, ns in one.inner_hold_ns.items():
+            weight = one.population * (
+                one.visits[site].number if site in one.visits else 1
+            )
+            sums = held.setdefault(site, [0.0, 0.0])
+            sums[0] += weight * ns / factor
+            sums[1] += weight
+    # The recorded rate is that of threads with a CPU, too.
+    lived = sum(one.population * _lived_ns(one, factor) for one, factor in pairs)
+    return Role(
+        group.name,
+        group.population,
+        scales,
+        gap / sections,
+        tuple((order.index(s), n / sections) for s, n in sorted(numbers.items())),
+        tuple(_mean(held.get(number)) for number in order),
+        tuple(reads.get(n, 0.0) / numbers[n] if n in numbers else 0.0 for n in order),
+        sections / lived,
+        sum(one.population / factor for one, factor in pairs) / group.population,
+    )
+
+
+def _lived_ns(customer: Customer, factor: float) -> float:
+    """Return the time that a thread would have taken with a CPU of its own."""
+    idle = min(customer.idle_ns, customer.outside_ns)
+    return idle + (customer.lived_ns - idle) / factor
+
+
+def _mean(sums: Sequence[float] | None) -> float:
+    return sums[0] / sums[1] if sums and sums[1] else 0.0
+
+
+def _site(
+    profile: Profile,
+    net: Network,
+    order: Sequence[int],
+    roles: Sequence[Role],
+    number: int,
+) -> LoadSite:
+    station = net.stations[number]
+    recorded = next(site for site in profile.sites if site.number == number)
+    counts = [lock.acquisitions for lock in recorded.locks][:LOCKS_MOST] or [1]
+    own = _is_own(recorded, sum(role.recorded for role in roles if role.scales))
+    weights, tail = ([1], 0) if own else weights_of(counts)
+    index = order.index(number)
+    holds = [(role.recorded, role.holds_ns[index]) for role in roles if role.scales]
+    whole = sum(threads for threads, _ in holds)
+    total = recorded.total
+    return LoadSite(
+        number,
+        recorded.name,
+        station.hold_shares,
+        1 if own else len(counts),
+        tuple(weights),
+        tail,
+        shape_of(station.hold),
+        sum(threads * ns for threads, ns in holds) / whole if whole else 0.0,
+        _inner(station, order),
+        own,
+        total.cache_misses if total else None,
+    )
+
+
+def _inner(station: Station, order: Sequence[int]) -> tuple[tuple[int, float], ...]:
+    pairs = [
+        (order.index(number), times)
+        for number, times in station.inner.items()
+        if number in order and times >= 5e-4
+    ]
+    return tuple(sorted(pairs))
+
+
+def _is_own(site: Site, workers: int) -> bool:
+    """Return true if each thread has a lock of its own, by the changes of owners."""
+    total = site.total
+    if workers < 2 or len(site.locks) < workers or total is None:
+        return False
+    return total.owner_changes <= PRIVATE * total.acquisitions
+
+
+def shape_of(times: Distribution) -> Shape:
+    """Return the means of equally likely parts of a histogram, by its own mean."""
+    counts = list(times.counts)
+    while counts and not counts[-1]:
+        counts.pop()
+    if not counts:
+        return CONSTANT
+    edges = times.edges_ns
+    middles = [(edges[i] + edges[i + 1]) / 2 for i in range(len(counts))]
+    middles[-1] = min(middles[-1], max(times.max_ns, edges[len(counts) - 1]))
+    ends = list(accumulate(counts))
+    sums = [0.0, *accumulate(m * c for m, c in zip(middles, counts, strict=True))]
+    if not sums[-1]:
+        return CONSTANT
+
+    def until(rank: float) -> float:
+        """Return the sum of the durations that have a smaller rank."""
+        place = min(bisect_right(ends, rank), len(counts) - 1)
+        begun = ends[place] - counts[place]
+        return sums[place] + (rank - begun) * middles[place]
+
+    ranks = [ends[-1] * i / SHAPE_VALUES for i in range(SHAPE_VALUES + 1)]
+    whole = [until(rank) for rank in ranks]
+    parts = pairwise(whole)
+    scale = 1000 * SHAPE_VALUES / sums[-1]
+    return tuple(max(0, round(scale * (high - low))) for low, high in parts)

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+"""The answer of `hasp predict` as text, with the most important sentence first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from hasp.base.output import console
+from hasp.predict.answer import SPLIT, SUGGESTED, Answer, Gain, Range
+from hasp.predict.options import Options
+from hasp.profile.diagnosis.what_if.change import What
+from hasp.profile.model.profile import Profile
+from hasp.profile.report.layout import print_table
+from hasp.profile.report.text import say
+from hasp.profile.report.words import count, listed, plural, short_time
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+SPREAD = 0.05  # results that differ more are printed as a range
+IN_A_ROW = 6  # numbers of threads, as many as fit in 80 columns
+
+
+def show(
+    options: Options, profile: Profile, answer: Answer, doubts: Sequence[str]
+) -> None:
+    """Print the answer, the table, the changes, and how far to trust them."""
+    out = console()
+    for sentence in sentences(options.machine.name, answer):
+        say(out, sentence, style="bold")
+    _curves(out, answer)
+    if answer.gains:
+        _gains(out, answer)
+    print()
+    say(out, _assumptions(options, profile, answer))
+    for doubt in doubts:
+        say(out, doubt, "doubt: ")
+
+
+def sentences(machine: str, answer: Answer) -> Iterator[str]:
+    """Yield the answer in sentences."""
+    most = answer.threads[-1]
+    yield f"On {plural(most, 'CPU')} of {machine} (simulated), {_saturation(answer)}."
+    curve = answer.curve(answer.reference)
+    if curve:
+        yield _reached(answer, curve.points)
+    if answer.best and answer.advantage:
+        yield _best(answer)
+    built_in = [gain for gain in answer.gains if _is_built_in(answer, gain)]
+    if built_in:
+        yield _helps(built_in, most)
+
+
+def _saturation(answer: Answer) -> str:
+    found, most = answer.saturated, answer.threads[-1]
+    if found is None:
+        return "the simulation was interrupted before the locks were compared"
+    name = answer.load.sites[found.site].name
+    if found.threads is None:
+        if found.waiting > 0.5:
+            return (
+                f"no lock is held all the time, but threads spend {found.waiting:.0%} "
+                f"of their time acquiring {name}"
+            )
+        return (
+            f"no lock saturates with up to {plural(most, 'thread')}; the busiest one, "
+            f"{name}, is in use {found.busy:.0%} of the time"
+        )
+    words = f"{name} saturates at {plural(found.threads, 'thread')}"
+    if found.high is None:
+        return f"{words} ({found.low} or more; in some simulations never)"
+    if found.low == found.high:
+        return words
+    return f"{words} ({found.low} to {found.high})"
+
+
+def _reached(answer: Answer, points: dict[int, Range]) -> str:
+    most = answer.threads[-1]
+    peak = max(points, key=lambda threads: points[threads].median)
+    words = (
+        f"Under {answer.reference}, {plural(most, 'thread')} reach "
+        f"{with_range(points[most])} times the recorded throughput"
+    )
+    if points[peak].median > 1.05 * points[most].median:
+        more = "reaches" if peak == 1 else "reach"
+        return f"{words}; {plural(peak, 'thread')} {more} {with_range(points[peak])}."
+    return f"{words}."
+
+
+def _best(answer: Answer) -> str:
+    most, best = answer.threads[-1], answer.best
+    assert best is not None and answer.advantage is not None
+    if best == answer.reference or not answer.is_better:
+        return (
+            f"No other lock that was simulated is better than {answer.reference} at "
+            f"{plural(most, 'thread')} in every simulation."
+        )
+    points = {curve.lock: curve.points[most] for curve in answer.curves}
+    near = [
+        curve.lock
+        for curve in answer.curves
+        if curve.lock != best and points[curve.lock].median > 0.95 * points[best].median
+    ]
+    also = f" {listed(near)} {'is' if len(near) == 1 else 'are'} within 5 %." * bool(
+        near
+    )
+    return (
+        f"Take {best}: {with_range(points[best])} times, or "
+        f"{with_range(answer.advantage)} times {answer.reference}.{also}"
+    )
+
+
+def _is_built_in(answer: Answer, gain: Gain) -> bool:
+    found = answer.saturated
+    if found is None:
+        return False
+    change = gain.change.change
+    same = gain.change.site == answer.load.sites[found.site].number
+    return same and (change.what, change.value) in SUGGESTED
+
+
+def _helps(gains: Sequence[Gain], most: int) -> str:
+    parts = []
+    for gain in gains:
+        words = (
+            "halving its sections"
+            if gain.change.change.what is What.HOLD
+            else f"splitting it into {SPLIT} locks"
+        )
+        then = gain.limit and gain.limit != gain.change.name
+        after = f", and then {gain.limit} is saturated" if then else ""
+        parts.append(f"{words} gives {with_range(gain.points[most])} times{after}")
+    return f"With {gains[0].lock} and {plural(most, 'thread')}, {'; '.join(parts)}."
+
+
+def number(value: float) -> str:
+    """Return a factor with two or three digits."""
+    return (
+        f"{value:.2f}"
+        if value < 9.995
+        else f"{value:.1f}"
+        if value < 99.95
+        else f"{value:.0f}"
+    )
+
+
+def with_range(one: Range) -> str:
+    """Return `6.10 (5.20 to 6.90)`, or the median alone if the range is small."""
+    if one.high - one.low <= SPREAD * one.median:
+        return number(one.median)
+    return f"{number(one.median)} ({number(one.low)} to {number(one.high)})"
+
+
+def cell(one: Range) -> str:
+    """Return the range, or the median alone if the range is small."""
+    if one.high - one.low <= SPREAD * one.median:
+        return number(one.median)
+    return f"{short(one.low)}-{short(one.high)}"
+
+
+def short(value: float) -> str:
+    """Return a factor with two digits."""
+    return (
+        f"{value:.2f}"
+        if value < 0.995
+        else f"{value:.1f}"
+        if value < 9.95
+        else f"{value:.0f}"
+    )
+
+
+def _curves(out: Console, answer: Answer) -> None:
+    most = answer.threads[-1]
+    curves = sorted(answer.curves, key=lambda curve: -curve.points[most].median)
+    for start in range(0, len(answer.threads), IN_A_ROW):
+        threads = answer.threads[start : start + IN_A_ROW]
+        rows = [
+            [curve.lock, *(cell(curve.points[n]) for n in threads)] for curve in curves
+        ]
+        print()
+        say(
+            out,
+            f"Simulated throughput as a multiple of the recorded "
+            f"{count(answer.rate)} sections a second; threads:",
+        )
+        print_table(out, ["", *map(str, threads)], rows)
+
+
+def _gains(out: Console, answer: Answer) -> None:
+    for site in dict.fromkeys(gain.change.name for gain in answer.gains):
+        own = [gain for gain in answer.gains if gain.change.name == site]
+        threads = sorted({n for gain in own for n in gain.points})
+        for start in range(0, len(threads), IN_A_ROW):
+            part = threads[start : start + IN_A_ROW]
+            rows = [
+                [gain.change.words, *(cell(gain.points[n]) for n in part)]
+                for gain in own
+            ]
+            print()
+            say(
+                out,
+                f"If {site} changes, times the throughput without the change, under "
+                f"{own[0].lock}; threads:",
+            )
+            print_table(out, ["", *map(str, part)], rows)
+
+
+def _assumptions(options: Options, profile: Profile, answer: Answer) -> str:
+    load = answer.load
+    stands = (
+        " futex has the algorithm of glibc's mutex."
+        if profile.lock == "glibc" and answer.reference == "futex"
+        else ""
+    )
+    base = ""
+    if answer.baseline:
+        base = (
+            f" With the recorded {plural(load.workers, 'thread')} the simulation "
+            f"reaches {with_range(answer.baseline)} times the recording."
+        )
+    estimated = any(key.startswith("latency") for key in options.machine.estimates)
+    source = " Its latencies are estimates." if estimated else ""
+    gap = short_time(load.roles[0].gap_ns)
+    return (
+        f"Simulated, not measured: {plural(len(load.sites), 'site')} of locks, and "
+        f"threads that run {gap} between two sections, as fast as on the recording's "
+        f"CPU.{stands}{base} Ranges cover steady and varying times between sections, 1 "
+        f"to 8 cache lines written in a section, and seeds ({answer.simulations} "
+        f"simulations).{source}"
+    )

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Group the threads of a recording by what they do with the locks."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hasp.profile.diagnosis.what_if.network import Customer
+from hasp.profile.model.profile import Profile, Thread
+
+ALIKE = 0.9  # cosine of the angle between two threads' acquisitions by site
+RATES = 4.0  # largest ratio of the acquisitions of two threads in one role
+LEAST_SHARE = 0.002  # of all sections; threads with fewer are left out
+
+
+@dataclass
+class Group:
+    """Customers with the same work."""
+
+    name: str
+    customers: list[Customer] = field(default_factory=list)
+
+    @property
+    def population(self) -> int:
+        """The number of threads."""
+        return sum(one.population for one in self.customers)
+
+    @property
+    def sections(self) -> float:
+        """The outermost sections of all threads."""
+        return sum(one.population * sections_of(one) for one in self.customers)
+
+
+def sections_of(customer: Customer) -> float:
+    """Return the outermost sections of one thread."""
+    return sum(visit.number for visit in customer.visits.values())
+
+
+def groups(profile: Profile, customers: Sequence[Customer]) -> list[Group]:
+    """Return the groups, the one with most sections first; rare users are left out."""
+    threads = {thread.number: thread for thread in profile.threads}
+    found: list[Group] = []
+    for customer in customers:
+        name = _name(customer, threads)
+        for group in found:
+            if group.name == name and _alike(group.customers[0], customer):
+                group.customers.append(customer)
+                break
+        else:
+            found.append(Group(name, [customer]))
+    whole = sum(group.sections for group in found)
+    kept = [group for group in found if group.sections >= LEAST_SHARE * whole]
+    return sorted(kept, key=lambda group: -group.sections)
+
+
+def scaling(found: Sequence[Group]) -> list[bool]:
+    """Return which groups grow with the number of threads.
+
+    Those with several threads do; if there are none, the one with most sections.
+    """
+    several = [group.population > 1 for group in found]
+    return several if any(several) else [place == 0 for place in range(len(found))]
+
+
+def _name(customer: Customer, threads: Mapping[int, Thread]) -> str:
+    """Return the name of its thread without a number; names of pools end with one."""
+    if len(customer.threads) != 1:
+        return ""
+    return re.sub(r"[\W_]*\d+$", "", threads[customer.threads[0]].name)
+
+
+def _alike(one: Customer, other: Customer) -> bool:
+    rates = [_rates(one), _rates(other)]
+    first, second = (sum(each.values()) for each in rates)
+    if max(first, second) > RATES * min(first, second):
+        return False
+    product = sum(rate * rates[1].get(site, 0.0) for site, rate in rates[0].items())
+    lengths = [math.sqrt(sum(x * x for x in each.values())) for each in rates]
+    return product >= ALIKE * lengths[0] * lengths[1]
+
+
+def _rates(customer: Customer) -> dict[int, float]:
+    """Return its outermost sections per ns by site."""
+    rates: dict[int, float] = defaultdict(float)
+    for site, visit in customer.visits.items():
+        rates[site] += visit.number / max(customer.lived_ns, 1.0)
+    return rates
+
+
+def preempted_factor(customer: Customer, threads: Mapping[int, Thread]) -> float:
+    """Return how much longer its times were because it had no CPU, at least 1.
+
+    A thread that neither waits for a lock nor idles runs, or sleeps by its own will, or
+    has lost its CPU. Its context switches tell the last two apart.
+    """
+    own = [threads[number] for number in customer.threads if number in threads]
+    ran = sum(thread.cpu_ns for thread in own)
+    lived = customer.population * customer.lived_ns
+    idle = customer.population * customer.idle_ns
+    waited = sum(thread.wait_ns for thread in own)
+    lost = max(0.0, lived - idle - waited - ran)
+    switches = sum(thread.voluntary + thread.involuntary for thread in own)
+    if not ran or not switches:
+        return 1.0
+    lost *= sum(thread.involuntary for thread in own) / switches
+    busy = max(lived - idle - waited, 1.0)
+    return busy / max(busy - lost, 0.05 * busy)

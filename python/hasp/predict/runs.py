@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""Simulations of a load: under each lock, with each number of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import as_completed
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from hasp.base.errors import HaspError
+from hasp.lab.simulate import placement
+from hasp.lab.simulate.job import OK, Job, Record
+from hasp.lab.simulate.machines.machine import Machine
+from hasp.lab.simulate.pool import Pool, PoolDisplay
+from hasp.predict.changes import SiteChange, applied, visits_per_section
+from hasp.predict.load import Load, Variant, described, threads_by_role
+
+WORKLOAD = "replay"
+SECTIONS = 4000  # simulated in a run, of all workers
+SECTIONS_EACH = 12  # of each worker, if they never wait
+LEAST_NS, MOST_NS = 200_000, 4_000_000_000  # of a run
+LINES = (1, 8)  # fewest and most cache lines that a section writes
+
+
+@dataclass(frozen=True)
+class Case:
+    """One simulation; the load may be changed."""
+
+    lock: str
+    workers: int
+    variant: Variant
+    change: SiteChange | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The figures of one simulation."""
+
+    throughput: float  # outermost sections of the workers per ns
+    busy: tuple[float, ...]  # by site: time in which its busiest lock is not free
+    waiting: tuple[float, ...]  # by site: share of the threads' time
+
+
+def variants(seeds: int) -> list[Variant]:
+    """Return the values of the open parameters, each with seeds of its own."""
+    kinds = [(varies, lines) for varies in (True, False) for lines in LINES]
+    return [
+        Variant(varies, lines, 1 + at + len(kinds) * number)
+        for number in range(seeds)
+        for at, (varies, lines) in enumerate(kinds)
+    ]
+
+
+class Runs:
+    """Carries out simulations, each only once; their files are beside the machine's."""
+
+    def __init__(
+        self, load: Load, machine: Machine, machine_file: str, rwlock: str | None = None
+    ) -> None:
+        self.load = load
+        self.machine = machine
+        self.rwlock = rwlock
+        self.done: dict[Case, Outcome] = {}
+        self._machine_file = machine_file
+        self._folder = Path(machine_file).parent
+        self._files: dict[tuple[int, Variant, SiteChange | None], str] = {}
+
+    def run(self, cases: Iterable[Case], width: int | None) -> dict[Case, Outcome]:
+        """Return the outcome of each case; up to `width` run at the same time.
+
+        Raises HaspError if a lock fails. After Ctrl-C, `done` has what was finished.
+        """
+        wanted = list(dict.fromkeys(cases))
+        missing = [case for case in wanted if case not in self.done]
+        missing.sort(key=lambda case: -case.workers)
+        pool = Pool(width)
+        try:
+            waiting = {pool.submit(self._job(case)): case for case in missing}
+            with PoolDisplay(sum(case.workers for case in missing)) as progress:
+                for future in as_completed(waiting):
+                    case = waiting[future]
+                    self.done[case] = self._outcome(case, future.result())
+                    words = f"{case.lock}, {case.workers} threads"
+                    progress.add(case.workers, words)
+        finally:
+            pool.stop()
+        return {case: self.done[case] for case in wanted}
+
+    @cached_property
+    def _cpus(self) -> int:
+        return self.machine.topology.cpus
+
+    def _job(self, case: Case) -> Job:
+        load = self._load(case.change)
+        threads = case.workers + load.others
+        every = placement.cpus(
+            self.machine, min(threads, self._cpus), placement.DEFAULT, case.variant.seed
+        )
+        # The threads of other roles share CPUs if there are not enough.
+        cpus = tuple(every[at % len(every)] for at in range(threads))
+        length = duration_ns(load, case.workers)
+        return Job(
+            machine=self._machine_file,
+            workload=WORKLOAD,
+            lock=case.lock,
+            threads=threads,
+            cpus=cpus,
+            seed=case.variant.seed,
+            warm_up_ns=length // 3,
+            duration_ns=length,
+            load=self._file(load, case),
+            rwlock=self.rwlock,
+        )
+
+    def _load(self, change: SiteChange | None) -> Load:
+        return applied(self.load, change) if change else self.load
+
+    def _file(self, load: Load, case: Case) -> str:
+        key = (case.workers, case.variant, case.change)
+        if key not in self._files:
+            path = self._folder / f"{len(self._files)}.load"
+            path.write_text(described(load, case.workers, case.variant))
+            self._files[key] = str(path)
+        return self._files[key]
+
+    def _outcome(self, case: Case, record: Record) -> Outcome:
+        if record["outcome"] != OK:
+            raise HaspError(
+                f"{case.lock}, {case.workers} threads: the simulation failed",
+                str(record.get("detail", "")),
+            )
+        load = self._load(case.change)
+        measured = record["measured_ns"]
+        threads = sum(threads_by_role(load, case.workers))
+        sites: Sequence[dict[str, Any]] = record["sites"]
+        return Outcome(
+            record["operations"] / measured,
+            tuple(site["busiest_ns"] / measured for site in sites),
+            tuple(site["waited_ns"] / measured / threads for site in sites),
+        )
+
+
+def duration_ns(load: Load, workers: int) -> int:
+    """Return a time in which enough sections end, if threads never wait or always."""
+    each = longest = 1.0
+    for role in (role for role in load.roles if role.scales):
+        numbers = visits_per_section(load, role)
+        held = [n * ns for n, ns in zip(numbers, role.holds_ns, strict=True)]
+        each = max(each, role.gap_ns + sum(held))
+        longest = max(longest, *held)
+    needed = max(SECTIONS * max(longest, each / workers), SECTIONS_EACH * each)
+    return round(min(max(needed, LEAST_NS), MOST_NS))

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* hasp-bench-transactions: runs one program, its steps made atomic in one way, and
+ * prints a JSON line. Exit status 1 if its data are wrong afterwards. */
+#include "bench/transactions/subject.h"
+
+#include "platform/workers.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_WRONG = 1, EXIT_USAGE = 2, THREADS_MOST = 64, NS_PER_MS = 1000000 };
+
+static const char *const programs[] = {"bank", "list", "table"};
+static const char *const causes[] = {"load_locked", "load_changed", "commit_locked",
+                                     "commit_changed", "closed"};
+
+struct run {
+    const struct subject *subject;
+    const char *lock;
+    enum program program;
+    uint64_t elements, threads, milliseconds, percent;
+    struct load loads[THREADS_MOST];
+    bool stop;
+    uint64_t elapsed_ns;
+    struct meeting meeting;
+};
+
+static struct subject *subjects;
+static struct run run = {.program = PROGRAMS,
+                         .elements = 1024,
+                         .threads = 2,
+                         .milliseconds = 100};
+
+void subject_add(struct subject *subject)
+{
+    subject->next = subjects;
+    subjects = subject;
+}
+
+static void work(unsigned index, void *argument)
+{
+    struct load *load = &run.loads[index];
+    (void)argument;
+    if (index == run.threads) {
+        arrive_together(&run.meeting, (uint32_t)run.threads + 1);
+        uint64_t start = now_ns(), end = start + run.milliseconds * NS_PER_MS;
+        struct atomic_u32 never = {0};
+        struct deadline deadline = {
+            CLOCK_MONOTONIC, {(time_t)(end / 1000000000u), (long)(end % 1000000000u)}};
+        while (now_ns() < end)
+            park(&never, 0, &deadline);
+        __atomic_store_n(&run.stop, true, __ATOMIC_RELAXED);
+        run.elapsed_ns = now_ns() - start;
+        return;
+    }
+    arrive_together(&run.meeting, (uint32_t)run.threads + 1);
+    run.subject->work(load);
+}
+
+static void print_aborts(void)
+{
+    uint64_t alone = 0, most = 0;
+    if (!run.loads[0].counts_aborts)
+        return;
+    fputs(",\"aborts\":{", stdout);
+    for (int cause = 0; cause < CAUSES; cause++) {
+        uint64_t count = 0;
+        for (uint64_t i = 0; i < run.threads; i++)
+            count += run.loads[i].aborts[cause];
+        printf("%s\"%s\":%llu", cause ? "," : "", causes[cause],
+               (unsigned long long)count);
+    }
+    for (uint64_t i = 0; i < run.threads; i++) {
+        alone += run.loads[i].alone;
+        if (run.loads[i].most_retries > most)
+            most = run.loads[i].most_retries;
+    }
+    printf("},\"alone\":%llu,\"most_retries\":%llu", (unsigned long long)alone,
+           (unsigned long long)most);
+}
+
+/* Returns whether the data are right. */
+static bool print(void)
+{
+    uint64_t all = 0, least = UINT64_MAX, wrong = 0;
+    int64_t inserted = 0;
+    for (uint64_t i = 0; i < run.threads; i++) {
+        const struct load *load = &run.loads[i];
+        all += load->transactions;
+        least = load->transactions < least ? load->transactions : least;
+        wrong += load->wrong;
+        inserted += load->inserted;
+    }
+    bool right = wrong == 0 && run.subject->check(run.program, inserted);
+    printf("{\"schema\":\"hasp.transaction/1\",\"subject\":\"%s\",\"lock\":\"%s\","
+           "\"program\":\"%s\",\"threads\":%llu,\"elements\":%llu,\"percent\":%llu,"
+           "\"transactions\":%llu,\"mtps\":%.3f,\"least_share\":%.3f,\"right\":%s",
+           run.subject->name, run.lock ? run.lock : "", programs[run.program],
+           (unsigned long long)run.threads, (unsigned long long)run.elements,
+           (unsigned long long)run.percent, (unsigned long long)all,
+           (double)all * 1e3 / (double)run.elapsed_ns,
+           (double)least * (double)run.threads / (double)all, right ? "true" : "false");
+    print_aborts();
+    puts("}");
+    return right;
+}
+
+static int usage(void)
+{
+    fputs("usage: hasp-bench-transactions --subject NAME --program bank|list|table\n"
+          "           [--lock NAME] [--threads N] [--elements N] [--percent N]\n"
+          "           [--milliseconds N] | --list\n",
+          stderr);
+    return EXIT_USAGE;
+}
+
+static int list(void)
+{
+    for (const struct subject *subject = subjects; subject; subject = subject->next)
+        puts(subject->name);
+    return 0;
+}
+
+static int measure(void)
+{
+    int cpus[THREADS_MOST + 1];
+    if (!run.subject->prepare(run.program, run.elements, run.lock)) {
+        fputs("hasp-bench-transactions: the program cannot run with these options\n",
+              stderr);
+        return EXIT_USAGE;
+    }
+    for (unsigned i = 0; i <= run.threads; i++) {
+        cpus[i] = i < run.threads && run.threads <= cpu_count() ? (int)i : -1;
+        if (i < run.threads)
+            run.loads[i] =
+                (struct load){.stop = &run.stop,
+                              .program = run.program,
+                              .elements = run.elements,
+                              .percent = (uint32_t)(run.percent * DICE / 100),
+                              .random = 12345 + 7919 * i};
+    }
+    if (!run_workers((unsigned)run.threads + 1, cpus, work, NULL)) {
+        fprintf(stderr, "hasp-bench-transactions: %s\n", workers_error());
+        return EXIT_USAGE;
+    }
+    return print() ? 0 : EXIT_WRONG;
+}
+
+/* Returns PROGRAMS if there is none of this name. */
+static enum program program_of(const char *name)
+{
+    int program = 0;
+    while (program < PROGRAMS && strcmp(programs[program], name) != 0)
+        program++;
+    return (enum program)program;
+}
+
+int main(int count, char **words)
+{
+    static const struct option options[] = {{"subject", 1, NULL, 's'},
+                                            {"lock", 1, NULL, 'l'},
+                                            {"threads", 1, NULL, 't'},
+                                            {"elements", 1, NULL, 'e'},
+                                            {"percent", 1, NULL, 'u'},
+                                            {"program", 1, NULL, 'p'},
+                                            {"milliseconds", 1, NULL, 'm'},
+                                            {"list", 0, NULL, 'L'},
+                                            {NULL, 0, NULL, 0}};
+    int option;
+    while ((option = getopt_long(count, words, "", options, NULL)) != -1) {
+        uint64_t number = optarg ? strtoull(optarg, NULL, 10) : 0;
+        switch (option) {
+        case 's':
+            run.subject = subjects;
+            while (run.subject && strcmp(run.subject->name, optarg) != 0)
+                run.subject = run.subject->next;
+            break;
+        case 'l':
+            run.lock = optarg;
+            break;
+        case 't':
+            run.threads = number;
+            break;
+        case 'e':
+            run.elements = number;
+            break;
+        case 'u':
+            run.percent = number;
+            break;
+        case 'p':
+            run.program = program_of(optarg);
+            break;
+        case 'm':
+            run.milliseconds = number;
+            break;
+        case 'L':
+            return list();
+        default:
+            return usage();
+        }
+    }
+    bool good = run.subject && run.threads && run.threads < THREADS_MOST &&
+                run.program < PROGRAMS &&
+                run.elements > 1 && run.percent <= 100 && run.milliseconds;
+    return good ? measure() : usage();
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The load of a recorded program, as `hasp predict` describes it in a file: whole
+ * numbers, separated by blanks, in this order.
+ *
+ *   2                                version
+ *   shapes, then for each: SHAPE_VALUES  equally likely multiples of a mean, permille
+ *   sites, then for each:
+ *     rwlock each_worker locks lines shape
+ *     weighed, then that many          weights of the first locks
+ *     tail                             weight of the other locks together
+ *     inner, then for each: site times   sections inside, in permille of the sections
+ *   roles, then for each:
+ *     threads aside gap_ns gap_shape   time between sections; aside: not counted
+ *     visits, then for each: site weight   outermost sections
+ *     for each site: hold_ns reads     mean without sections inside; reads in permille
+ *
+ * A section contains only sections of later sites, so locks are always acquired in the
+ * same order. With `each_worker`, every worker has `locks` locks of its own.
+ */
+#ifndef HASP_BENCH_WORKLOADS_REPLAY_H
+#define HASP_BENCH_WORKLOADS_REPLAY_H
+
+#include "bench/workloads/workloads.h"
+
+enum { SHAPE_VALUES = 128, REPLAY_VERSION = 2, REPLAY_LOCKS_MOST = 65536 };
+
+struct replay_inner {
+    unsigned site;
+    uint64_t times; /* permille */
+};
+
+struct replay_site {
+    bool rwlock, each_worker;
+    uint64_t locks, lines;
+    unsigned shape;
+    unsigned weighed;
+    uint64_t *sums; /* cumulative weights of the first `weighed` locks */
+    uint64_t tail;  /* weight of the others together */
+    unsigned inner_count;
+    struct replay_inner *inner;
+    char *memory;      /* its locks */
+    uint64_t in_total; /* locks of all workers */
+};
+
+struct replay_visit {
+    unsigned site;
+    uint64_t sum; /* cumulative weight */
+};
+
+struct replay_use {
+    uint64_t hold, reads; /* cycles; permille */
+};
+
+struct replay_role {
+    unsigned threads;
+    bool aside;
+    uint64_t gap; /* cycles */
+    unsigned gap_shape;
+    unsigned visit_count;
+    struct replay_visit *visits;
+    struct replay_use *uses; /* by site */
+};
+
+struct replay_load {
+    unsigned shape_count, site_count, role_count;
+    uint64_t (*shapes)[SHAPE_VALUES]; /* permille */
+    struct replay_site *sites;
+    struct replay_role *roles;
+};
+
+/* Reads the file. On failure calls explain() and returns false. */
+bool replay_load_read(struct run *run, struct replay_load *load);
+
+#endif

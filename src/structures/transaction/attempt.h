@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Beginning and ending a transaction. One that conflicts have aborted as often as the
+ * memory allows runs ALONE: it holds a lock of the list and closes the clock, so that
+ * no other transaction commits writes until it has ended. Nothing that it has read can
+ * change then, and its commit cannot fail. Its stores still wait in its write set, so
+ * that the program can abort it.
+ *
+ * Others keep reading meanwhile. Those that want to commit give up, and wait for the
+ * lock before their next attempt.
+ */
+#ifndef HASP_STRUCTURES_TRANSACTION_ATTEMPT_H
+#define HASP_STRUCTURES_TRANSACTION_ATTEMPT_H
+
+#include "structures/transaction/transaction.h"
+
+/* Returns TX_OK, or TX_NESTED. */
+int transaction_begin(struct transaction *tx, struct epochs_record *record);
+
+/* Ends the transaction. Returns TX_OK if it has taken effect; TX_AGAIN, TX_TOO_LARGE or
+ * TX_NO_MEMORY; or TX_OUTSIDE. */
+int transaction_commit(struct transaction *tx);
+
+/* Ends the transaction without effect. Returns TX_OK, or TX_OUTSIDE. */
+int transaction_abort(struct transaction *tx);
+
+#endif

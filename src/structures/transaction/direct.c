@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include "structures/transaction/direct.h"
+
+#include "structures/transaction/commit.h"
+
+static struct atomic_u64 *lock_of(struct tx_memory *memory,
+                                  const struct atomic_u64 *word)
+{
+    return &memory->locks[((uintptr_t)word >> memory->shift) & (memory->stripes - 1)];
+}
+
+uint64_t direct_load(struct tx_memory *memory, const struct atomic_u64 *word)
+{
+    struct atomic_u64 *lock = lock_of(memory, word);
+    uint64_t version, found;
+    do {
+        commit_awaits(lock, &version, true);
+        found = load_acquire(word);
+    } while (!version_is_still(lock, version));
+    return found;
+}
+
+/* Locks the stripe, and returns its version. No transaction has this owner. */
+static uint64_t take(struct atomic_u64 *lock)
+{
+    uint64_t version;
+    do
+        commit_awaits(lock, &version, true);
+    while (!version_take(lock, &version, VERSION_LOCKED));
+    return version;
+}
+
+void direct_store(struct tx_memory *memory, struct atomic_u64 *word, uint64_t value)
+{
+    struct atomic_u64 *lock = lock_of(memory, word);
+    for (;;) {
+        uint64_t version = take(lock);
+        uint64_t before = clock_tick(&memory->clock);
+        if (likely(!(before & CLOCK_CLOSED))) {
+            store_release(word, value);
+            version_release(lock, before + CLOCK_STEP);
+            return;
+        }
+        version_release(lock, version);
+        memory->operations.lock(&memory->alone);
+        memory->operations.unlock(&memory->alone);
+    }
+}
+
+bool direct_await_all(struct tx_memory *memory)
+{
+    uint64_t first = epochs_advance(memory->epochs), now = first;
+    uint32_t turns = 0;
+    while (now && now < first + EPOCHS_APART) {
+        if (turns != yield_limit())
+            turns++;
+        else
+            yield();
+        relax();
+        now = epochs_advance(memory->epochs);
+    }
+    return now != 0;
+}

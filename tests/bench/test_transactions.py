@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""`hasp bench transactions`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hasp.lab.bench.transactions import CASES, CAUSES, summarise, summarise_aborts
+
+
+def row(subject: str, run: int, mtps: float, **more: Any) -> dict[str, Any]:
+    return {
+        "schema": "hasp.transaction/1",
+        "case": CASES[0].name,
+        "subject": subject,
+        "lock": "",
+        "run": run,
+        "mtps": mtps,
+        **more,
+    }
+
+
+def bench(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "hasp", "bench", "transactions", *words]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_the_ratio_compares_the_same_rounds() -> None:
+    records = [row("hasp", run, 10.0 * (run + 1)) for run in range(3)]
+    records += [row("libitm", run, 5.0 * (run + 1)) for run in range(3)]
+    found = {label: (mtps, ratio) for _, label, mtps, ratio in summarise(records)}
+    assert found["hasp"] == (20.0, None)
+    ratio = found["libitm"][1]
+    assert ratio is not None
+    assert ratio.value == pytest.approx(2.0)
+
+
+def test_aborts_are_for_each_thousand_transactions() -> None:
+    aborts = dict.fromkeys(CAUSES, 0)
+    first = row(
+        "hasp",
+        0,
+        1.0,
+        transactions=3000,
+        aborts={**aborts, "closed": 6},
+        alone=3,
+        most_retries=2,
+    )
+    second = {**first, "transactions": 1000, "aborts": aborts, "most_retries": 5}
+    ((case, counts, most),) = summarise_aborts([first, second, row("lock", 0, 1.0)])
+    assert (case, most) == (CASES[0].name, 5)
+    assert counts == [0.0, 0.0, 0.0, 0.0, 1.5, 1.5]
+
+
+def test_it_measures_and_shows_again(tmp_path: Path) -> None:
+    results = tmp_path / "results.jsonl"
+    words = ("--cases", "bank-read-all,list", "--runs", "1", "--locks", "ticket")
+    done = bench(*words, "--json", str(results))
+    assert done.returncode == 0, done.stderr
+    records = [json.loads(line) for line in results.read_text().splitlines()]
+    assert {"hasp", "lock"} <= {record["subject"] for record in records}
+    assert all(record["mtps"] > 0 and record["right"] for record in records)
+    assert "lock (ticket)" in done.stdout
+    assert "for each thousand of Hasp's transactions" in done.stdout
+    again = bench("--from", str(results))
+    assert again.stdout == done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--cases", "none"), "there is no case none of transactions"),
+        (("--plot", "x.png"), "--plot is not for `hasp bench transactions`"),
+        (("--from", "/dev/null"), "/dev/null has no results of transactions"),
+    ],
+)
+def test_bad_input_is_refused(words: tuple[str, ...], said: str) -> None:
+    done = bench(*words)
+    assert done.returncode == 2
+    assert said in done.stderr

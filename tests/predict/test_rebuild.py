@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""The load of a program with a known one is rebuilt from its trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from predict_samples import GAP, INNER, OUTER, WORKERS, synthetic
+from trace_samples import SECOND, Synthetic
+
+from hasp.base.errors import HaspError
+from hasp.predict.load import Load, exponential, threads_by_role
+from hasp.predict.rebuild import rebuild, shape_of
+from hasp.profile.model.build import load as load_profile
+from hasp.profile.model.distribution import NOTHING, Distribution
+
+WITHIN = 0.1
+
+
+def rebuilt(made: Synthetic, folder: Path, most: int = 64) -> Load:
+    return rebuild(load_profile(made.write(folder / "hasp.trace")), most)
+
+
+def test_times_nesting_and_order_are_rebuilt(tmp_path: Path) -> None:
+    load = rebuilt(synthetic(), tmp_path)
+    outer, inner = load.sites
+    assert (outer.name, inner.name) == ("server+0x100", "server+0x200")
+    (role,) = load.roles
+    assert (role.name, role.recorded, role.scales) == ("worker", WORKERS, True)
+    assert role.gap_ns == pytest.approx(GAP, rel=WITHIN)
+    assert role.holds_ns[0] == pytest.approx(OUTER, rel=WITHIN)
+    assert role.holds_ns[1] == pytest.approx(2 * INNER, rel=WITHIN)
+    ((at, times),) = outer.inner
+    assert (at, times) == (1, pytest.approx(0.5, rel=WITHIN))
+    assert inner.inner == ()
+    assert role.visits == ((0, pytest.approx(1.0)),)
+    rate = 1 / (GAP + OUTER + INNER)
+    assert load.rate == pytest.approx(WORKERS * rate, rel=WITHIN)
+
+
+def test_times_without_a_cpu_are_subtracted(tmp_path: Path) -> None:
+    """Workers with half a CPU each, and only involuntary context switches."""
+    load = rebuilt(synthetic(cpu=SECOND // 2), tmp_path)
+    (role,) = load.roles
+    assert role.ran == pytest.approx(0.5, rel=WITHIN)
+    assert role.gap_ns == pytest.approx(GAP / 2, rel=WITHIN)
+    assert role.holds_ns[1] == pytest.approx(INNER, rel=WITHIN)
+    assert role.rate == pytest.approx(2 / (GAP + OUTER + INNER), rel=WITHIN)
+
+
+def test_one_recorded_thread_is_the_one_that_scales(tmp_path: Path) -> None:
+    load = rebuilt(synthetic(workers=1), tmp_path)
+    assert [(role.recorded, role.scales) for role in load.roles] == [(1, True)]
+    assert threads_by_role(load, 64) == [64]
+
+
+def test_a_program_without_locks_is_refused(tmp_path: Path) -> None:
+    made = Synthetic()
+    made.thread(tid=1)
+    with pytest.raises(HaspError, match="no lock was held"):
+        rebuilt(made, tmp_path)
+
+
+def test_equal_parts_of_a_histogram_have_its_mean() -> None:
+    times = Distribution((0, 90, 0, 10), (0, 10, 20, 40, 80), 1950, 70, 100)
+    shape = shape_of(times)
+    assert sum(shape) / len(shape) == pytest.approx(1000, rel=0.01)
+    assert shape[0] / shape[-1] == pytest.approx(15 / 60, rel=0.01)  # the middles
+    assert set(shape_of(NOTHING)) == {1000}
+
+
+def test_the_exponential_shape_has_the_mean_and_variance_of_one() -> None:
+    shape = [value / 1000 for value in exponential()]
+    mean = sum(shape) / len(shape)
+    variance = sum((value - mean) ** 2 for value in shape) / len(shape)
+    assert mean == pytest.approx(1, rel=0.001)
+    assert variance == pytest.approx(1, rel=0.05)
