@@ -110,7 +110,7 @@ def wrapper_page(lock: Lock, header: Path, head: Head, data: Data) -> str:
         paragraph(sentence(lock["summary"])),
         f"Family: {_family_link(lock)}. LOCK is the name of any {of} in the list.\n",
         f"    hasp run {kind.option} {example} -- ./your-program\n",
-        f"The code: {_link(header)}.\n",
+        paragraph(f"It is implemented in {_link(header)}."),
         *algorithm(head),
         *_source(lock, head),
     ]
@@ -172,13 +172,13 @@ def _code(entry: Entry, siblings: Sequence[str]) -> str:
     """A paragraph with the header of the lock, and the parameters of its functions."""
     link = _link(entry.header)
     if not siblings and not entry.argument:
-        return paragraph(f"The code: {link}.")
-    composition = f"The code: the functions `{entry.prefix}_*` of {link}"
+        return paragraph(f"It is implemented in {link}.")
+    composition = f"It is implemented by the functions `{entry.prefix}_*` of {link}"
     if entry.argument:
         composition += f" with `{entry.argument}`"
     if siblings:
         others = ", ".join(f"[{name}]({name}.md)" for name in siblings)
-        composition += f". Idea, state and invariants are shared with {others}"
+        composition += f". It shares idea, state and invariants with {others}"
     return paragraph(composition + ".")
 
 

@@ -142,8 +142,8 @@ def test_a_page_has_the_contents_of_the_comment(tree: Path, make: Make) -> None:
         "**Proof.** By I2.",
         '"Of samples", TOCS 2020',
         "`sample_*` of [`src/locks/algorithms/sample.h`]",
-        "(../../src/locks/algorithms/sample.h) with `SPIN`. Idea, state and",
-        "Idea, state and invariants are shared with [sample-park]",
+        "(../../src/locks/algorithms/sample.h) with `SPIN`. It shares idea,",
+        "It shares idea, state and invariants with [sample-park]",
     ):
         assert words in page, words
     assert "with `f(1, 2)`" in page_of(tree, "sample-park")

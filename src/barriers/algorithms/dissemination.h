@@ -6,8 +6,8 @@
  *
  * Idea: in round r, each thread tells the one 2^r positions after it that it has
  * arrived, and waits for the one 2^r positions before it. After log2(n) rounds, each
- * has heard of all others, by way of some. No line is written by more than two threads,
- * and there is no counter.
+ * has heard of all others, of most through others. No line is written by more than two
+ * threads, and there is no counter.
  *
  *   claim     of the position (positions.h)
  *   cells     in a position's block, one for each round: the phase announced
