@@ -88,6 +88,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=1,
         help="seeds for each assumption; more make ranges more certain (default: 1)",
     )
+    add(
+        "--validate",
+        action="store_true",
+        help="compare predictions with a study; TRACE is the folder of the recordings",
+    )
     add("--jobs", metavar="N", type=_few, help="parallel runs (default: all CPUs)")
     add_json_option(parser)
 
@@ -101,6 +106,8 @@ def run(arguments: argparse.Namespace) -> int:
     from hasp.predict.predict import predict
     from hasp.profile.report.what_if import changes_of
 
+    if arguments.validate:
+        return _validate(arguments)
     if not arguments.machine:
         raise HaspError(
             "no machine to simulate is named: add --machine NAME",
@@ -123,3 +130,19 @@ def run(arguments: argparse.Namespace) -> int:
             json=arguments.json,
         )
     )
+
+
+def _validate(arguments: argparse.Namespace) -> int:
+    from hasp.lab.simulate.machines import machine
+
+    try:
+        from hasp.predict.validation.run import MACHINE, validate
+    except ModuleNotFoundError:
+        raise HaspError(
+            "--validate is a developer tool and not part of this installation",
+            "run it from the source tree, after `make setup`",
+        ) from None
+
+    folder = Path(arguments.trace or "predict-recordings")
+    made = machine.load(arguments.machine or str(MACHINE))
+    return validate(folder, made, arguments.json, arguments.jobs)

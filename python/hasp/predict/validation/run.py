@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+"""`hasp predict --validate`: one thread recorded, two predicted, beside a study.
+
+The study is docs/studies/two-cpus: twelve programs under every lock with two threads.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import asdict
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from hasp.base import output
+from hasp.base.errors import EXIT_FINDING, HaspError, Interrupted
+from hasp.base.signals import interrupt_on_signals
+from hasp.lab.simulate.machines.machine import Machine
+from hasp.lab.simulate.simulation import flattened
+from hasp.locks import native
+from hasp.predict.load import Load
+from hasp.predict.rebuild import rebuild
+from hasp.predict.runs import Case, Runs, variants
+from hasp.predict.validation.programs import Program, programs_of, record
+from hasp.predict.validation.score import (
+    MATTERS_MUST,
+    TAU_GOAL,
+    TAU_MUST,
+    Figures,
+    Score,
+    mean_tau,
+    right,
+    score,
+)
+from hasp.profile.report.source import open_profile
+
+if TYPE_CHECKING:
+    import polars
+
+SCHEMA = "hasp.predict.validate/1"
+STUDY = Path(__file__).resolve().parents[4] / "docs/studies/two-cpus"
+MACHINE = STUDY / "machine.toml"
+METRIC, THREADS = "throughput", 2
+
+
+def validate(
+    folder: Path, machine: Machine, json: str | None, jobs: int | None = None
+) -> int:
+    """Record what `folder` lacks, predict, and print the scores.
+
+    Returns the exit status: 1 if a level is missed.
+    """
+    if not STUDY.is_dir():
+        raise HaspError(
+            "--validate needs the study of the source tree", "run it from the sources"
+        )
+    if json:
+        output.check_writable(json)
+    measured = measurements()
+    programs, prepare = programs_of(STUDY / "plan.toml")
+    interrupt_on_signals()
+    folder.mkdir(parents=True, exist_ok=True)
+    scores: list[Score] = []
+    try:
+        subprocess.run(["sh", "-c", prepare], check=True)
+        for program in programs:
+            scores.append(_validated(program, folder, machine, measured, jobs))
+    except Interrupted:
+        output.note(f"interrupted after {len(scores)} of {len(programs)} programs")
+        report(scores, json)
+        raise
+    return report(scores, json)
+
+
+def measurements() -> dict[str, Figures]:
+    """Return the mean throughput with two threads by program and lock."""
+    import polars  # Imported here because it takes long to load.
+
+    frames = [
+        polars.read_parquet(path) for path in STUDY.glob("store/samples/*.parquet")
+    ]
+    rows: polars.DataFrame = (
+        polars.concat(frames)
+        .filter((polars.col("metric") == METRIC) & (polars.col("size") == THREADS))
+        .group_by("program", "lock")
+        .agg(polars.col("value").mean())
+        .sort("program", "lock")
+    )
+    found: dict[str, dict[str, float]] = {}
+    for row in rows.iter_rows(named=True):
+        found.setdefault(row["program"], {})[row["lock"]] = row["value"]
+    return {program: dict(figures) for program, figures in found.items()}
+
+
+def _validated(
+    program: Program,
+    folder: Path,
+    machine: Machine,
+    measured: dict[str, Figures],
+    jobs: int | None,
+) -> Score:
+    trace = folder / f"{program.name.replace(' ', '-')}.trace"
+    if not trace.exists():
+        output.note(f"recording {program.name}")
+        record(program, trace)
+    figures = measured[program.name]
+    try:
+        load = rebuild(open_profile(trace), THREADS)
+    except HaspError as problem:
+        return score(program.name, figures, {}, problem.message)
+    output.note(f"simulating {program.name}")
+    predicted = predictions(load, machine, list(figures), jobs)
+    remark = ", ".join(site.name for site in load.sites[:2])
+    return score(program.name, figures, predicted, remark)
+
+
+def predictions(
+    load: Load, machine: Machine, locks: list[str], jobs: int | None
+) -> dict[str, float]:
+    """Return the median throughput with two threads by lock, in multiples of futex's.
+
+    glibc's mutex has the algorithm of futex.
+    """
+    known = {lock.name for lock in native.locks() if not lock.is_reference}
+    names = [lock for lock in locks if lock in known]
+    with flattened(machine) as path:
+        runs = Runs(load, machine, path)
+        cases = [Case(n, THREADS, variant) for n in names for variant in variants(1)]
+        done = runs.run(cases, jobs)
+    values = {
+        name: median(
+            done[Case(name, THREADS, variant)].throughput for variant in variants(1)
+        )
+        for name in names
+    }
+    return values
+
+
+def report(scores: list[Score], json: str | None) -> int:
+    """Print or write the scores. Returns the exit status."""
+    tau, agreeing = mean_tau(scores), right(scores)
+    if json:
+        rows: list[dict[str, Any]] = [
+            {
+                "schema": SCHEMA,
+                **asdict(one),
+                "matters": one.matters,
+                "agrees": one.agrees,
+            }
+            for one in scores
+        ]
+        output.write_json(rows, json)
+    if json != output.STDOUT:
+        _print(scores, tau, agreeing)
+    fine = tau >= TAU_MUST and agreeing >= min(MATTERS_MUST, len(scores))
+    return 0 if fine else EXIT_FINDING
+
+
+def _print(scores: list[Score], tau: float, agreeing: int) -> None:
+    out = output.console()
+    table = output.table()
+    for heading in ("", "TAU", "MEASURED", "PREDICTED", "RIGHT", "LOCKS"):
+        table.add_column(
+            heading, justify="left" if heading in ("", "LOCKS") else "right"
+        )
+    for one in scores:
+        table.add_row(
+            one.program,
+            "-" if one.tau is None else f"{one.tau:.2f}",
+            f"{one.measured:.0%}",
+            f"{one.predicted:.0%}",
+            "yes" if one.agrees else "no",
+            one.remark,
+        )
+    out.print(table)
+    reached = "goal" if tau >= TAU_GOAL else "reached" if tau >= TAU_MUST else "missed"
+    out.print(
+        f"order of locks, mean tau of the programs to which the lock matters: {tau:.2f} "
+        f"(must {TAU_MUST}, goal {TAU_GOAL}: {reached})"
+    )
+    reached = "reached" if agreeing >= MATTERS_MUST else "missed"
+    out.print(
+        f"does the lock matter? right for {agreeing} of {len(scores)} (must "
+        f"{MATTERS_MUST}: {reached})"
+    )

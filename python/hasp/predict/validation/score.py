@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""How well predictions agree with a study, and the levels that they must reach.
+
+The levels and rules were written before the first prediction was compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy
+import scipy
+
+from hasp.statistics.sensitivity import SENSITIVE_ABOVE, relative_deviation
+
+TAU_MUST, TAU_GOAL = 0.5, 0.7
+MATTERS_MUST = 10  # of the twelve programs
+
+Figures = Mapping[str, float]  # throughput by lock
+
+
+@dataclass(frozen=True)
+class Score:
+    """One program: a prediction beside the measurement."""
+
+    program: str
+    tau: float | None  # Kendall's tau-b of the order of locks; None if undefined
+    measured: float  # relative deviation over the locks
+    predicted: float
+    remark: str = ""
+
+    @property
+    def matters(self) -> bool:
+        """Return true if the lock matters in the measurement, by the study's rule."""
+        return self.measured > SENSITIVE_ABOVE
+
+    @property
+    def agrees(self) -> bool:
+        """Return true if the prediction says the same."""
+        return self.matters == (self.predicted > SENSITIVE_ABOVE)
+
+
+def score(program: str, measured: Figures, predicted: Figures, remark: str) -> Score:
+    """Compare the throughput of the locks that both have."""
+    locks = [lock for lock in measured if lock in predicted]
+    pairs = [(measured[lock], predicted[lock]) for lock in locks]
+    return Score(
+        program,
+        _tau(pairs),
+        _deviation(measured),
+        _deviation(predicted),
+        remark,
+    )
+
+
+def _tau(pairs: list[tuple[float, float]]) -> float | None:
+    if len(pairs) < 2:
+        return None
+    first, second = zip(*pairs, strict=True)
+    tau = float(scipy.stats.kendalltau(first, second).statistic)
+    return None if numpy.isnan(tau) else tau
+
+
+def _deviation(figures: Figures) -> float:
+    if len(figures) < 2:
+        return 0.0
+    return float(relative_deviation(numpy.array([[*figures.values()]]))[0])
+
+
+def mean_tau(scores: list[Score]) -> float:
+    """Return the mean over the programs to which the lock matters.
+
+    An undefined order counts as 0.
+    """
+    taus = [one.tau or 0.0 for one in scores if one.matters]
+    return sum(taus) / len(taus) if taus else 0.0
+
+
+def right(scores: list[Score]) -> int:
+    """Return for how many programs "does the lock matter?" is answered correctly."""
+    return sum(one.agrees for one in scores)
