@@ -178,7 +178,7 @@ def _local(body: _Text, rows: Sequence[Row]) -> None:
         body.estimates["local.ram"] = "not measured: taken from an evicted line"
     body.figure("ram", ram, 1)
     body.figure("atomic", _own(rows, "cas"), 1)
-    body.figure("store", _own(rows, "store"))
+    body.figure("store", _own(rows, "store"), 1)
     pause = [row["cycles"] for row in of_kind(rows, "wait") if row["name"] == "pause"]
     body.figure("pause", pause[0] if pause else None, 1)
 

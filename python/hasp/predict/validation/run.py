@@ -117,23 +117,19 @@ def _validated(
 def predictions(
     load: Load, machine: Machine, locks: list[str], jobs: int | None
 ) -> dict[str, float]:
-    """Return the median throughput with two threads by lock, in multiples of futex's.
-
-    glibc's mutex has the algorithm of futex.
-    """
+    """Return the median throughput with two threads, in sections per ns, by lock."""
     known = {lock.name for lock in native.locks() if not lock.is_reference}
     names = [lock for lock in locks if lock in known]
     with flattened(machine) as path:
         runs = Runs(load, machine, path)
         cases = [Case(n, THREADS, variant) for n in names for variant in variants(1)]
         done = runs.run(cases, jobs)
-    values = {
+    return {
         name: median(
             done[Case(name, THREADS, variant)].throughput for variant in variants(1)
         )
         for name in names
     }
-    return values
 
 
 def report(scores: list[Score], json: str | None) -> int:
@@ -175,8 +171,8 @@ def _print(scores: list[Score], tau: float, agreeing: int) -> None:
     out.print(table)
     reached = "goal" if tau >= TAU_GOAL else "reached" if tau >= TAU_MUST else "missed"
     out.print(
-        f"order of locks, mean tau of the programs to which the lock matters: {tau:.2f} "
-        f"(must {TAU_MUST}, goal {TAU_GOAL}: {reached})"
+        f"order of locks, mean tau of the programs to which the lock matters: "
+        f"{tau:.2f} (must {TAU_MUST}, goal {TAU_GOAL}: {reached})"
     )
     reached = "reached" if agreeing >= MATTERS_MUST else "missed"
     out.print(

@@ -61,7 +61,7 @@ FIGURES = (
 # override them.
 CONSTANTS = (
     Figure("local", "atomic", "an atomic on a line that the core owns", 1),
-    Figure("local", "store", "issuing a store"),
+    Figure("local", "store", "issuing a store", 1),
     Figure("local", "timer", "reading the time-stamp counter"),
     Figure("local", "pause", "one iteration of a spin loop", 1),
     Figure("local", "code", "other instructions around each shared access"),
