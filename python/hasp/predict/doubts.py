@@ -73,7 +73,7 @@ def _of_simulation(answer: Answer) -> Iterator[str]:
             "simulation lacks, or the machines differ that much"
         )
     saturated = answer.saturated
-    if saturated and saturated.agreeing < 1:
+    if saturated and saturated.threads and saturated.agreeing < 1:
         yield (
             f"in {1 - saturated.agreeing:.0%} of the simulations, another lock "
             "saturates first"

@@ -7,7 +7,7 @@ The study is docs/studies/two-cpus: twelve programs under every lock with two th
 from __future__ import annotations
 
 import subprocess
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -28,9 +28,11 @@ from hasp.predict.validation.score import (
     TAU_MUST,
     Figures,
     Score,
+    mean_repeated,
     mean_tau,
     right,
     score,
+    tau_of,
 )
 from hasp.profile.report.source import open_profile
 
@@ -56,7 +58,7 @@ def validate(
         )
     if json:
         output.check_writable(json)
-    measured = measurements()
+    measured, even, odd = measurements(), measurements(0), measurements(1)
     programs, prepare = programs_of(STUDY / "plan.toml")
     interrupt_on_signals()
     folder.mkdir(parents=True, exist_ok=True)
@@ -64,7 +66,9 @@ def validate(
     try:
         subprocess.run(["sh", "-c", prepare], check=True)
         for program in programs:
-            scores.append(_validated(program, folder, machine, measured, jobs))
+            found = _validated(program, folder, machine, measured, jobs)
+            repeated = tau_of(even[program.name], odd[program.name])
+            scores.append(replace(found, repeated=repeated))
     except Interrupted:
         output.note(f"interrupted after {len(scores)} of {len(programs)} programs")
         report(scores, json)
@@ -72,8 +76,11 @@ def validate(
     return report(scores, json)
 
 
-def measurements() -> dict[str, Figures]:
-    """Return the mean throughput with two threads by program and lock."""
+def measurements(runs: int | None = None) -> dict[str, Figures]:
+    """Return the mean throughput with two threads by program and lock.
+
+    With `runs`, these are the means of the runs of even (0) or odd (1) number.
+    """
     import polars  # Imported here because it takes long to load.
 
     frames = [
@@ -82,6 +89,7 @@ def measurements() -> dict[str, Figures]:
     rows: polars.DataFrame = (
         polars.concat(frames)
         .filter((polars.col("metric") == METRIC) & (polars.col("size") == THREADS))
+        .filter(runs is None or polars.col("run") % 2 == runs)
         .group_by("program", "lock")
         .agg(polars.col("value").mean())
         .sort("program", "lock")
@@ -104,10 +112,12 @@ def _validated(
         output.note(f"recording {program.name}")
         record(program, trace)
     figures = measured[program.name]
+    if not trace.exists():
+        return score(program.name, figures, {}, "nothing was recorded: no lock")
     try:
         load = rebuild(open_profile(trace), THREADS)
     except HaspError as problem:
-        return score(program.name, figures, {}, problem.message)
+        return score(program.name, figures, {}, problem.message.partition(": ")[2])
     output.note(f"simulating {program.name}")
     predicted = predictions(load, machine, list(figures), jobs)
     remark = ", ".join(site.name for site in load.sites[:2])
@@ -152,17 +162,24 @@ def report(scores: list[Score], json: str | None) -> int:
     return 0 if fine else EXIT_FINDING
 
 
+def _tau(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
 def _print(scores: list[Score], tau: float, agreeing: int) -> None:
     out = output.console()
     table = output.table()
-    for heading in ("", "TAU", "MEASURED", "PREDICTED", "RIGHT", "LOCKS"):
+    # TAU: of the order of locks; REPEATED: of the study's own runs among themselves;
+    # MEASURED, PREDICTED: standard deviation over the locks by their mean.
+    for heading in ("", "TAU", "REPEATED", "MEASURED", "PREDICTED", "RIGHT", "LOCKS"):
         table.add_column(
             heading, justify="left" if heading in ("", "LOCKS") else "right"
         )
     for one in scores:
         table.add_row(
             one.program,
-            "-" if one.tau is None else f"{one.tau:.2f}",
+            _tau(one.tau),
+            _tau(one.repeated),
             f"{one.measured:.0%}",
             f"{one.predicted:.0%}",
             "yes" if one.agrees else "no",
@@ -173,6 +190,10 @@ def _print(scores: list[Score], tau: float, agreeing: int) -> None:
     out.print(
         f"order of locks, mean tau of the programs to which the lock matters: "
         f"{tau:.2f} (must {TAU_MUST}, goal {TAU_GOAL}: {reached})"
+    )
+    out.print(
+        "the study's own runs, those of even number beside the others: mean tau "
+        f"{mean_repeated(scores):.2f}"
     )
     reached = "reached" if agreeing >= MATTERS_MUST else "missed"
     out.print(

@@ -29,6 +29,8 @@ class Score:
     measured: float  # relative deviation over the locks
     predicted: float
     remark: str = ""
+    # Kendall's tau-b between the study's own runs of even and of odd number
+    repeated: float | None = None
 
     @property
     def matters(self) -> bool:
@@ -43,15 +45,18 @@ class Score:
 
 def score(program: str, measured: Figures, predicted: Figures, remark: str) -> Score:
     """Compare the throughput of the locks that both have."""
-    locks = [lock for lock in measured if lock in predicted]
-    pairs = [(measured[lock], predicted[lock]) for lock in locks]
     return Score(
         program,
-        _tau(pairs),
+        tau_of(measured, predicted),
         _deviation(measured),
         _deviation(predicted),
         remark,
     )
+
+
+def tau_of(one: Figures, other: Figures) -> float | None:
+    """Return Kendall's tau-b over the locks that both have; None if undefined."""
+    return _tau([(one[lock], other[lock]) for lock in one if lock in other])
 
 
 def _tau(pairs: list[tuple[float, float]]) -> float | None:
@@ -74,6 +79,12 @@ def mean_tau(scores: list[Score]) -> float:
     An undefined order counts as 0.
     """
     taus = [one.tau or 0.0 for one in scores if one.matters]
+    return sum(taus) / len(taus) if taus else 0.0
+
+
+def mean_repeated(scores: list[Score]) -> float:
+    """Return the same mean for the study's own runs, compared with each other."""
+    taus = [one.repeated or 0.0 for one in scores if one.matters]
     return sum(taus) / len(taus) if taus else 0.0
 
 

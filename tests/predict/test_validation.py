@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Scores of `hasp predict --validate`, and the campaign that it reads."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hasp.base.output import STDOUT
+from hasp.lab.simulate.machines.machine import load
+from hasp.predict.validation.programs import programs_of, split
+from hasp.predict.validation.run import MACHINE, STUDY, report
+from hasp.predict.validation.score import mean_tau, right, score
+
+MATTERS = {"a": 100.0, "b": 50.0, "c": 10.0}
+EQUAL = {"a": 100.0, "b": 100.0, "c": 99.0}
+
+
+def test_the_same_order_has_a_tau_of_one_and_the_reverse_minus_one() -> None:
+    reverse = dict(zip(MATTERS, reversed(MATTERS.values()), strict=True))
+    assert score("p", MATTERS, MATTERS, "").tau == pytest.approx(1)
+    assert score("p", MATTERS, reverse, "").tau == pytest.approx(-1)
+
+
+def test_programs_to_which_the_lock_does_not_matter_have_no_say_in_tau() -> None:
+    scores = [score("p", MATTERS, MATTERS, ""), score("q", EQUAL, MATTERS, "")]
+    assert mean_tau(scores) == pytest.approx(1)
+    assert right(scores) == 1
+
+
+def test_a_program_without_a_prediction_counts_as_one_without_an_order() -> None:
+    scores = [score("p", MATTERS, MATTERS, ""), score("q", MATTERS, {}, "no lock")]
+    assert mean_tau(scores) == pytest.approx(0.5)
+    assert right(scores) == 1
+
+
+def test_a_missed_level_is_the_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
+    fine = [score(str(n), MATTERS, MATTERS, "") for n in range(12)]
+    assert report(fine, STDOUT) == 0
+    assert report([*fine[3:], *(score("p", MATTERS, EQUAL, "") for _ in "abc")], None)
+    rows = [line for line in capsys.readouterr().out.splitlines() if line[:1] == "{"]
+    assert json.loads(rows[0])["schema"] == "hasp.predict.validate/1"
+
+
+def test_the_study_has_twelve_programs_and_a_machine() -> None:
+    programs, prepare = programs_of(STUDY / "plan.toml")
+    assert len(programs) == 12
+    assert "mkdir" in prepare
+    assert load(str(MACHINE)).topology.cpus == 2
+    assert [one.name for one in programs if one.server] == ["memcached"]
+
+
+def test_a_command_gets_one_thread_and_its_environment() -> None:
+    words, environment = split("env POOL={threads} prog -t {threads} 'a b'")
+    assert words == ["prog", "-t", "1", "a b"]
+    assert environment == {"POOL": "1"}
