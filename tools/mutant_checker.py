@@ -43,8 +43,8 @@ STUCK_SECONDS = 120
 FIRST_CLIENTS = (
     *("pair", "timed", "another", "last", "queue", "leavers", "node-queue"),
     *("long-queue", "long-node-queue", "condition", "fork", "trylock"),
-    *("writers", "write-read", "together", "recursive", "own", "gives-up"),
-    *("trylocks", "admitted", "fork-reader", "phases", "three", "destroy"),
+    *("writers", "write-read", "fenced", "together", "recursive", "own"),
+    *("gives-up", "trylocks", "admitted", "fork-reader", "phases", "three", "destroy"),
 )
 
 FINDINGS = 1  # exit status of hasp-explore

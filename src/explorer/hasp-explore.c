@@ -99,6 +99,7 @@ static int check(const struct subject *subject, const struct arguments *argument
             (client->suits && !client->suits(&subject->about)))
             continue;
         client_rwlock.kind = client->rwlock_kind;
+        checked_without_barrier = client->without_barrier;
         struct outcome outcome = search(client, &limits);
         print_outcome(subject, client, &outcome);
         if (strcmp(outcome.verdict, "ok") != 0) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "library/rwlock.h"
 
-#include "rwlocks/algorithms/bravo.h"
 #include "rwlocks/list/descriptor.h"
 #include "rwlocks/read_holds.h"
 
@@ -30,7 +29,6 @@ static __attribute__((constructor(103))) void fill(void)
         operations[i + 1] = rwlock_at(i).operations;
     rwlock_default_slot = rwlock_default + 1;
     operations[0] = operations[rwlock_default_slot];
-    bravo_fence_readers(); /* there is no barrier that could do without */
     if (pthread_key_create(&ending, thread_ends) == 0)
         read_holds_begun = thread_begun;
 }

@@ -36,7 +36,11 @@
  * heavy_barrier() -> bool on the rare side makes every light_barrier() of the process
  * act as a full fence at some point during the call. It returns false where the
  * platform cannot do that (forbidden by a sandbox, old kernel); the caller then needs a
- * protocol that works without it. BIASED_RELEASE: 1 if locks may rely on it, 0 if they
+ * protocol that works without it. heavy_barrier_works() -> bool tells the frequent side
+ * whether a light barrier, executed before the call, suffices. It is false unless the
+ * platform has been told otherwise while there was one thread; when it becomes false
+ * again, heavy_barrier() fails only after all earlier light barriers have acted as a
+ * full fence. BIASED_RELEASE: 1 if locks may rely on it, 0 if they
  * should not even try.
  *
  * WAITING. Lock code never waits in a bare loop. relax() declares that the values read

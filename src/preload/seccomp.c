@@ -8,8 +8,6 @@
 #include "preload/real.h"
 #include "preload/seccomp.h"
 
-#include "rwlocks/algorithms/bravo.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <unistd.h>
@@ -17,7 +15,6 @@
 static void before_filter(void)
 {
     dispatch_stop_bias();
-    bravo_fence_readers();
     barrier_forbid();
 }
 

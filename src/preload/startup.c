@@ -18,7 +18,7 @@
 #include "preload/spinlock.h"
 
 #include "barriers/list/descriptor.h"
-#include "rwlocks/algorithms/bravo.h"
+#include "rwlocks/read_holds.h"
 #include "spinlocks/list/descriptor.h"
 
 #include <dlfcn.h>
@@ -159,8 +159,6 @@ void startup(void)
     bool biased = !setting_is("HASP_BIAS", "0") && barrier_register();
     if (biased)
         dispatch_fill(lock, true);
-    else
-        bravo_fence_readers();
     fork_watch();
     const char *topology = setting("HASP_TOPOLOGY");
     if (topology && !topology_read(topology))

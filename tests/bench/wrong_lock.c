@@ -45,10 +45,6 @@ static int rwlock_acquired(struct rwlock *lock)
 
 unsigned rwlock_default_slot;
 
-void rwlocks_do_without_heavy_barrier(void)
-{
-}
-
 int rwlock_find(const char *name)
 {
     (void)name;

@@ -17,10 +17,6 @@ static int glibc_unlock(struct rwlock *lock)
 
 unsigned rwlock_default_slot;
 
-void rwlocks_do_without_heavy_barrier(void)
-{
-}
-
 int rwlock_find(const char *name)
 {
     return strcmp(name, "glibc") == 0 ? 1 : -1;

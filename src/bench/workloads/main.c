@@ -263,8 +263,6 @@ static const char *pick_rwlock(const char *name)
     const struct rwlock_descriptor lock = rwlock_at((unsigned)found);
     run.rwlock = lock.operations;
     rwlock_default_slot = (unsigned)found + 1;
-    if (!heavy_barrier())
-        rwlocks_do_without_heavy_barrier();
     return lock.about.name;
 }
 

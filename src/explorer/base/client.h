@@ -24,6 +24,7 @@ struct client {
     uint8_t alike; /* bit set of symmetric threads, which start in this order unless the
                       lock depends on thread ids */
     uint32_t rwlock_kind; /* as in rwlocks/rwlock.h */
+    bool without_barrier; /* heavy_barrier() fails, as if membarrier were forbidden */
 };
 
 #endif

@@ -192,6 +192,12 @@ static bool shares(const struct lock_descriptor *lock)
     return strncmp(lock->name, "mutex:", 6) != 0;
 }
 
+/* Only readers that enter by their records need the barrier. */
+static bool is_biased(const struct lock_descriptor *lock)
+{
+    return strncmp(lock->name, "bravo+", 6) == 0;
+}
+
 const struct client rwlock_clients[] = {
     {.name = "writers",
      .summary = "two threads write, the first one twice",
@@ -203,6 +209,13 @@ const struct client rwlock_clients[] = {
      .threads = 2,
      .body = writer_and_reader,
      .finish = finish_free_rwlock},
+    {.name = "fenced",
+     .summary = "the same where nobody has registered for heavy barriers",
+     .threads = 2,
+     .suits = is_biased,
+     .body = writer_and_reader,
+     .finish = finish_free_rwlock,
+     .without_barrier = true},
     {.name = "mixed",
      .summary = "two threads write, the first one twice, and one reads",
      .threads = 3,

@@ -74,6 +74,7 @@ enum { SPINLOCK_FREE = 1, SPINLOCK_HELD = 0 };
 
 #define light_barrier() checked_light_barrier(__func__)
 #define heavy_barrier() checked_heavy_barrier(__func__)
+#define heavy_barrier_works() (!checked_without_barrier)
 
 #define relax() checked_relax(__func__)
 #define relax_at_most(turns) (relax(), 1u)

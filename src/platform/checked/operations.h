@@ -37,6 +37,7 @@ uint64_t checked_compare_exchange(const void *cell, unsigned size, uint64_t expe
 void checked_fence(const char *function);
 void checked_light_barrier(const char *function);
 bool checked_heavy_barrier(const char *function);
+extern bool checked_without_barrier; /* heavy_barrier() fails */
 void checked_relax(const char *function);
 
 /* The deadline {0, 0} has passed; any other may pass at any time. */

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 static struct atomic_u32 allowed;
+struct atomic_u32 barrier_works __attribute__((aligned(CACHE_LINE)));
 
 static long membarrier(int command)
 {
@@ -20,11 +21,17 @@ bool barrier_register(void)
     if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0)
         return false;
     store_relaxed(&allowed, 1);
+    /* Another thread may be between its heavy_barrier(), which has failed, and what it
+     * does instead. */
+    if (single_threaded())
+        store_relaxed(&barrier_works, 1);
     return true;
 }
 
 void barrier_forbid(void)
 {
+    store_relaxed(&barrier_works, 0);
+    (void)heavy_barrier();
     store_relaxed(&allowed, 0);
 }
 

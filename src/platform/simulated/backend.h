@@ -75,6 +75,7 @@ enum { SPINLOCK_FREE = 1, SPINLOCK_HELD = 0 };
 #define fence_seq_cst() simulated_fence()
 #define light_barrier() __asm__ volatile("" ::: "memory")
 #define heavy_barrier() simulated_heavy_barrier()
+#define heavy_barrier_works() true
 #define prefetch_for_write(c) simulated_prefetch(&(c)->raw)
 
 #define relax() ((void)simulated_relax(UINT32_MAX))

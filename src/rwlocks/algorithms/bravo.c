@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "rwlocks/algorithms/bravo.h"
 
-struct atomic_u32 bravo_fenced __attribute__((aligned(CACHE_LINE)));
 struct atomic_u32 bravo_writers __attribute__((aligned(CACHE_LINE)));
 struct atomic_u32 bravo_event;
-
-void bravo_fence_readers(void)
-{
-    exchange_relaxed(&bravo_fenced, 1);
-    (void)heavy_barrier(); /* without it, there is one thread, or no bias yet */
-}
 
 void bravo_wake_writers(void)
 {
@@ -25,12 +18,14 @@ static uint32_t time_of(uint64_t at)
 
 void bravo_start(struct rwlock *lock)
 {
-    uint32_t until = load_relaxed(&lock->more[1]);
-    if (until && (int32_t)(time_of(ticks()) - until) < 0)
+    uint32_t until = load_relaxed(&lock->more[1]), now = time_of(ticks());
+    if (until && (int32_t)(now - until) < 0)
         return;
     uint32_t none = 0; /* BRAVO_CLOSED: a writer waits */
-    if (load_relaxed(&lock->bias) == 0)
-        compare_exchange_release(&lock->bias, &none, BRAVO_BIASED);
+    if (load_relaxed(&lock->bias) != 0)
+        return;
+    store_relaxed(&lock->more[0], now);
+    compare_exchange_release(&lock->bias, &none, BRAVO_BIASED);
 }
 
 static bool wait_for_readers(const struct rwlock *lock, const struct deadline *deadline)
@@ -47,6 +42,19 @@ static bool wait_for_readers(const struct rwlock *lock, const struct deadline *d
     }
 }
 
+/* The bias, which has taken `took` ticks to end, starts again after a pause. */
+static void bravo_pause(struct rwlock *lock, uint64_t begin, uint64_t took)
+{
+    uint64_t pause = BRAVO_INHIBIT * took >> BRAVO_TICKS_SHIFT;
+    uint32_t before = load_relaxed(&lock->state[3]);
+    uint32_t lasted = time_of(begin) - load_relaxed(&lock->more[0]);
+    if (lasted < BRAVO_WORTH && pause < BRAVO_LONGEST && pause < 2 * (uint64_t)before)
+        pause = 2 * before < BRAVO_LONGEST ? 2 * before : BRAVO_LONGEST;
+    uint32_t rounded = (uint32_t)pause | 1;
+    store_relaxed(&lock->state[3], rounded);
+    store_relaxed(&lock->more[1], (time_of(begin + took) + rounded) | 1);
+}
+
 bool bravo_revoke(struct rwlock *lock, bool wait, const struct deadline *deadline)
 {
     if (!wait && read_holds_biased(lock))
@@ -55,13 +63,12 @@ bool bravo_revoke(struct rwlock *lock, bool wait, const struct deadline *deadlin
     store_relaxed(&lock->bias, BRAVO_CLOSED);
     if (wait)
         fetch_add_relaxed(&bravo_writers, 1);
-    if (!heavy_barrier())
+    if (!BIASED_RELEASE || !heavy_barrier())
         fence_seq_cst();
     bool gone = wait ? wait_for_readers(lock, deadline) : !read_holds_biased(lock);
     if (wait)
         fetch_add_relaxed(&bravo_writers, UINT32_MAX);
-    uint64_t end = ticks();
-    store_relaxed(&lock->more[1], time_of(end + BRAVO_INHIBIT * (end - begin)));
+    bravo_pause(lock, begin, ticks() - begin);
     if (gone)
         store_relaxed(&lock->bias, 0);
     return gone;

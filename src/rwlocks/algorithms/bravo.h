@@ -9,12 +9,16 @@
  * record (read_holds.h). A writer acquires the wrapped lock, ends the bias, and waits
  * until no record has the address. Readers then use the wrapped lock, and one of them
  * starts the bias again, at the earliest after nine times as long as the writer needed:
- * so writers lose at most a tenth of their time.
+ * so writers lose at most a tenth of their time. (Readers that wait for the writer may
+ * go to sleep, and lose much more. So, unlike in the published lock, the pause doubles,
+ * up to BRAVO_LONGEST, each time the bias did not last for BRAVO_WORTH.)
  *
  *   bias     0 none; BRAVO_BIASED readers may enter by their records; BRAVO_CLOSED no
  *            reader enters so any more, but some may be inside; BRAVO_WAITED none, and
  *            a writer waits, so no reader starts it
+ *   more[0]  when the bias began
  *   more[1]  0, or a time before which no reader starts the bias
+ *   state[3] how long the last such pause was
  *
  * I1. `bias` becomes BRAVO_BIASED only from 0, by a reader that holds the wrapped lock;
  *     from BRAVO_CLOSED it becomes 0 only by a writer that holds it.
@@ -28,9 +32,8 @@
  *     before its heavy barrier. A reader loads the count after a light barrier that
  *     follows the release of its entry: either it sees the writer, or the writer sees
  *     the empty entry.
- * I5. Where the heavy barrier is not available (no membarrier, a seccomp filter),
- *     readers execute full fences: bravo_fence_readers() is called while it is still
- *     available, or before there is a second thread.
+ * I5. Where the heavy barrier is not available (membarrier is not registered, or a
+ *     seccomp filter may forbid it), readers and writers execute full fences.
  *
  * Overtaking: as in the wrapped lock. A writer that waits for it ends the bias first,
  * so that readers that arrive later queue there.
@@ -42,19 +45,20 @@
 #include "rwlocks/read_holds.h"
 
 enum { BRAVO_BIASED = 1, BRAVO_CLOSED = 2, BRAVO_WAITED = 3 };
-enum { BRAVO_INHIBIT = 9, BRAVO_TICKS_SHIFT = 12 };
+enum { BRAVO_INHIBIT = 9 };
+enum {
+    BRAVO_TICKS_SHIFT = 12,                           /* a unit of time, in ticks */
+    BRAVO_WORTH = (1 << 20) >> BRAVO_TICKS_SHIFT,   /* as long as a few sleeps */
+    BRAVO_LONGEST = (1 << 24) >> BRAVO_TICKS_SHIFT, /* some milliseconds */
+};
 
-extern struct atomic_u32 bravo_fenced __attribute__((visibility("hidden")));
 extern struct atomic_u32 bravo_writers __attribute__((visibility("hidden")));
 extern struct atomic_u32 bravo_event __attribute__((visibility("hidden")));
 
-/* From now on, readers execute full fences (I5). */
-void bravo_fence_readers(void);
-
 static inline void bravo_barrier(void)
 {
-    light_barrier();
-    if (unlikely(load_relaxed(&bravo_fenced) != 0))
+    light_barrier(); /* before the next line, too */
+    if (unlikely(!heavy_barrier_works()))
         fence_seq_cst();
 }
 

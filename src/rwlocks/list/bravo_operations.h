@@ -42,8 +42,6 @@ bravo_write_result(struct rwlock *lock, void (*undo)(void *), bool wait,
             if (bravo_read_fast(lock))                                                 \
                 return 0;                                                              \
         }                                                                              \
-        if (read_holds_nest(lock))                                                     \
-            return 0;                                                                  \
         return bravo_read_result(lock, name##_read_lock_entry(lock));                  \
     }                                                                                  \
     static FAST int name##_bravo_read_lock_entry(struct rwlock *lock)                  \
@@ -114,6 +112,10 @@ bravo_write_result(struct rwlock *lock, void (*undo)(void *), bool wait,
         struct rwlock *lock)                                                           \
     {                                                                                  \
         rwlock_repair_in_child(lock, prefix##_forget);                                 \
+        if (read_holds_drop_first(read_holds_mine(), lock, HOLD_COUNTED)) {            \
+            prefix##_read_unlock(lock __VA_ARGS__);                                    \
+            return 0;                                                                  \
+        }                                                                              \
         int hold = read_holds_drop(lock);                                              \
         if (hold < 0 && load_relaxed(&lock->writer) == current_thread())               \
             return name##_write_unlock_entry(lock);                                    \

@@ -43,10 +43,6 @@ struct rwlock_descriptor rwlock_at(unsigned index);
 /* The slot of the algorithm of those locks that have slot 0. */
 extern unsigned rwlock_default_slot __attribute__((visibility("hidden")));
 
-/* For a process without heavy barriers, before it has a second thread: readers behind
- * bravo execute full fences from now on. */
-void rwlocks_do_without_heavy_barrier(void);
-
 /* Entries below this are printed by `hasp-locks`, the others with --wrapped. */
 extern const unsigned rwlock_list_length __attribute__((visibility("hidden")));
 

@@ -17,11 +17,6 @@
 
 unsigned rwlock_default_slot;
 
-void rwlocks_do_without_heavy_barrier(void)
-{
-    bravo_fence_readers();
-}
-
 /* All of mutex:LOCK share one set of functions. */
 enum { MUTEX_COUNT_MOST = 64 };
 static unsigned mutex_of(const struct rwlock *lock);

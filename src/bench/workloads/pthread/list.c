@@ -29,10 +29,6 @@ const struct lock_operations *lock_operations_at(unsigned index)
 
 unsigned rwlock_default_slot;
 
-void rwlocks_do_without_heavy_barrier(void)
-{
-}
-
 int rwlock_find(const char *name)
 {
     return lock_find(name);
