@@ -14,7 +14,8 @@ from hasp.profile.model.profile import Profile, Site
 
 RARE = 1.0  # waits per second of each waiting thread
 LONG = 1e9  # ns
-# Its holder has no CPU, or waits for another thread, which may want the lock.
+# A holder in these states wants to go on: it has no CPU, or waits for another thread,
+# which may want the lock.
 STOPPED = (HolderState.READY, HolderState.LOCK, HolderState.EVENT, HolderState.FUTEX)
 WHOLE = 0.75  # of the run, in one wait
 
@@ -30,7 +31,7 @@ def is_gate(site: Site, profile: Profile) -> bool:
     if use is None or not 0 < use.contended < RARE * seconds * max(waiting(site), 1):
         return False
     if site.holding and site.holding.share(*STOPPED) > MOST:
-        return False  # its holder wants to go on
+        return False
     least = WHOLE * profile.duration_ns
     if pending.asleep_ns(site, profile):
         least = min(PART * profile.duration_ns, LONG)

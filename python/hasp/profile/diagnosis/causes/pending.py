@@ -28,7 +28,7 @@ def asleep_ns(site: Site, profile: Profile) -> float:
     slept_ns = slept * profile.sample_ns
     use = site.total
     held_ns = use.hold.total_ns if use else 0
-    # Such a hold makes others wait as long. The sum of many short ones may be wrong.
+    # Such a hold makes others wait as long; the sum of many short ones is an estimate.
     longest_ns = use.wait.max_ns if use else 0
     locks = sum(1 for lock in site.locks if lock.wait_ns)
     whole = longest_ns * max(locks, 1) >= min(PART * slept_ns, LONG)

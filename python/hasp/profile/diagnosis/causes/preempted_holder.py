@@ -25,7 +25,7 @@ LONG = SLICE / OUTLIER  # ns
 # In a program with more running threads than CPUs, every thread waits for a CPU at
 # times, some while they hold a lock. A smaller share of such waits is no fault.
 USUAL = 0.15
-VICTIMS = 0.1  # of the waits
+IDLE_WAITS = 0.1  # of the waits
 NEARLY_ALL = 0.9  # of the samples of holders
 
 
@@ -40,16 +40,17 @@ def is_starved(state: State) -> bool:
 def explained_by_cpus(one: SiteFacts, state: State) -> float:
     """Return the share of the waits that a lack of CPUs explains.
 
-    That are those for holders that were seen without a CPU, and those of threads that
-    hardly compute: they stand in line behind the others for a CPU when they are woken.
-    If all threads compute, the CPUs have work meanwhile, and nothing is lost.
+    Two kinds count: waits for holders that were seen without a CPU, and long waits of
+    threads that hardly compute, which queue for a CPU after they are woken. Where all
+    threads compute, the CPUs have other work meanwhile, and such waits cost nothing.
     """
-    # A section that takes long on a CPU loses it at times, but because it is long;
-    # unless other threads than those that share the lock take the CPU.
+    # A section that takes long loses its CPU at times because it is long, unless
+    # threads that do not use the lock take the CPU.
     short = own_hold(one) <= LONG or is_starved(state)
     cut = state.preempted if short or others(one) >= MOST else 0.0
-    lacking = unexplained(one) * (1 - state.asleep) * victims(one)
-    return max(cut, lacking)
+    if not delays_idle_threads(one):
+        return cut
+    return max(cut, unexplained(one) * (1 - state.asleep))
 
 
 def others(one: SiteFacts) -> float:
@@ -57,23 +58,18 @@ def others(one: SiteFacts) -> float:
     return share_of_others(one.users, one.facts.cpu_ns)
 
 
-def victims(one: SiteFacts) -> float:
-    """Return the share of the waits of threads that hardly compute themselves.
-
-    Where such threads wait for a large part of them, it is 1: the others wait as long,
-    for the same reason.
-    """
+def delays_idle_threads(one: SiteFacts) -> bool:
+    """Return true if threads that hardly compute have a part of the waits."""
     facts = one.facts
     equal = facts.cpu_ns / max(facts.workers, 1)
     waits = {n: one.thread_use(n).wait.total_ns for n in one.site.threads}
     threads = facts.threads_by_number
     idle = [n for n in waits if n in threads and threads[n].cpu_ns < PART * equal]
-    share_of_idle = sum(waits[n] for n in idle) / (sum(waits.values()) or 1)
-    return 1.0 if share_of_idle >= VICTIMS else 0.0
+    return sum(waits[n] for n in idle) >= IDLE_WAITS * (sum(waits.values()) or 1)
 
 
 def least(one: SiteFacts, state: State) -> float:
-    """Return the least share of waits that is a fault, not the usual one of a crowd."""
+    """Return the smallest share of waits that is more than a crowd usually causes."""
     return MATTERS if state.preempted >= MOST and others(one) >= MOST else USUAL
 
 

@@ -63,7 +63,7 @@ def _matters(profile: Profile, one: HeldAtEnd) -> bool:
     if one.thread_ended:
         return True
     site = profile.site_of(one.lock)
-    # The last sample of a hold that was not timed may be the first one that counts.
+    # Earlier recorders began a hold that was not timed at the last sample.
     sampled = pending.asleep_ns(site, profile) if site and one.waiters else 0.0
     duration = max(one.duration_ns or 0, sampled)
     if not one.waiters or duration < CHANCE * SLICE:

@@ -20,7 +20,10 @@ from hasp.profile.model.profile import Kind, Operation
 # the mean of otherwise tiny sections only slightly.
 MEAN = 2.0
 RARELY = 0.001  # of the acquisitions
-NEVER = 0.0001  # of the acquisitions; threads that share so hot a lock wait more often
+# Of the acquisitions: threads that share so hot a lock wait more often, and those that
+# have locks of their own change their owner less often.
+NEVER = 0.0001
+OWN = 0.1
 LEAST_USED = 0.1  # of the run, for the hottest lock
 OFTEN = 1000.0  # acquisitions per second
 
@@ -53,8 +56,7 @@ def detect(one: SiteFacts) -> Cause | None:
     changes = one.owner_changes + one.use.contended
     if changes < RARELY * one.use.acquisitions:
         return None  # its threads hardly contend
-    never = one.contended < NEVER and changes < LEAST_USED * one.use.acquisitions
-    if never:
+    if one.contended < NEVER and changes < OWN * one.use.acquisitions:
         return None  # each thread has locks of its own, mostly
     if utilisation(one) < LEAST_USED:
         return None  # so short sections take too little time to make threads wait
