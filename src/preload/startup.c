@@ -115,22 +115,30 @@ static void find_condition_flags(void)
             condition_flags_offset = i * (unsigned)sizeof(uint32_t);
 }
 
+/* The algorithm of each kind, as its index in the list of the kind. */
+struct algorithms {
+    unsigned lock, rwlock, spinlock, barrier;
+};
+
 /* Appends the algorithm of another kind, unless it is glibc's. */
-static void announce_kind(char *text, const char *kind, const char *name)
+static void announce_kind(char *text, const char *kind, unsigned index,
+                          const char *name)
 {
-    if (!name || !*name || strcmp(name, "glibc") == 0)
+    if (index == GLIBC)
         return;
     strcat(text, kind);
     strncat(text, name, 48);
 }
 
-static void announce(unsigned lock, bool biased)
+static void announce(const struct algorithms *use, bool biased)
 {
     char text[320] = "lock=";
-    strcat(text, lock_at(lock).name);
-    announce_kind(text, " rwlock=", setting("HASP_RWLOCK"));
-    announce_kind(text, " spinlock=", setting("HASP_SPINLOCK"));
-    announce_kind(text, " barrier=", setting("HASP_BARRIER"));
+    strcat(text, lock_at(use->lock).name);
+    announce_kind(text, " rwlock=", use->rwlock, rwlock_at(use->rwlock).about.name);
+    announce_kind(text, " spinlock=", use->spinlock,
+                  spinlock_list[use->spinlock].about.name);
+    announce_kind(text, " barrier=", use->barrier,
+                  barrier_list[use->barrier].about.name);
     strcat(text, biased ? " bias=on pid=" : " bias=off pid=");
     struct number_text pid;
     complain(text, number_text((uint32_t)getpid(), &pid));
@@ -143,22 +151,24 @@ void startup(void)
     started = true; /* there is only one thread yet */
     if (!environment)
         environment = environ;
-    unsigned lock = chosen(&mutex_choice, lock_default);
-    unsigned rwlock = chosen(&rwlock_choice, GLIBC);
+    const struct algorithms use = {.lock = chosen(&mutex_choice, lock_default),
+                                   .rwlock = chosen(&rwlock_choice, GLIBC),
+                                   .spinlock = chosen(&spinlock_choice, GLIBC),
+                                   .barrier = chosen(&barrier_choice, GLIBC)};
     const char *sites = setting("HASP_PLAN");
     if (sites)
         plan_read(sites);
-    if (sites || lock + 1 == DISPATCH_GLIBC) /* see plan_resolve() */
-        plan_begin(lock + 1, setting_is("HASP_VERBOSE", "1"),
+    if (sites || use.lock + 1 == DISPATCH_GLIBC) /* see plan_resolve() */
+        plan_begin(use.lock + 1, setting_is("HASP_VERBOSE", "1"),
                    setting_is("HASP_PLAN_REPORT", "1"));
-    dispatch_fill(lock, false);
-    rwlock_dispatch_fill(rwlock);
-    spinlock_use(chosen(&spinlock_choice, GLIBC));
-    barrier_use(chosen(&barrier_choice, GLIBC));
+    dispatch_fill(use.lock, false);
+    rwlock_dispatch_fill(use.rwlock);
+    spinlock_use(use.spinlock);
+    barrier_use(use.barrier);
 
     bool biased = !setting_is("HASP_BIAS", "0") && barrier_register();
     if (biased)
-        dispatch_fill(lock, true);
+        dispatch_fill(use.lock, true);
     fork_watch();
     const char *topology = setting("HASP_TOPOLOGY");
     if (topology && !topology_read(topology))
@@ -171,10 +181,10 @@ void startup(void)
 
     pthread_atfork(NULL, NULL, forked);
     find_condition_flags();
-    if (rwlock || plan_concerns(PLAN_RWLOCK))
+    if (use.rwlock || plan_concerns(PLAN_RWLOCK))
         rwlock_watch_threads();
     if (setting_is("HASP_VERBOSE", "1"))
-        announce(lock, biased);
+        announce(&use, biased);
 }
 
 /* When this runs first, the C library has not set `environ` yet, but the loader passes
