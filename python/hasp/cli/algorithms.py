@@ -56,10 +56,17 @@ def chosen_algorithms(arguments: argparse.Namespace) -> Algorithms:
     Raises HaspError for an unknown algorithm, one of another kind, and for a plan
     beside algorithms.
     """
+    return combined(named_algorithms(arguments), arguments.plan)
+
+
+def combined(named: dict[Kind, LockInfo], plan: str | None) -> Algorithms:
+    """Return the named algorithms, or the plan of this file.
+
+    Raises HaspError for a plan beside algorithms.
+    """
     from hasp.locks.given import algorithms, given_plan, of_plan
 
-    named = named_algorithms(arguments)
-    if not arguments.plan:
+    if not plan:
         return algorithms(named.values())
     for kind in named:
         key = "default" if kind is MUTEX else f"default_{kind.name}"
@@ -67,7 +74,7 @@ def chosen_algorithms(arguments: argparse.Namespace) -> Algorithms:
             f"{kind.option} and --plan cannot be combined",
             f"a plan names its default: {key} = ...",
         )
-    return of_plan(given_plan(arguments.plan))
+    return of_plan(given_plan(plan))
 
 
 def only(text: str, named: dict[Kind, LockInfo]) -> Algorithms:

@@ -12,7 +12,7 @@ from hasp.base.errors import HaspError
 from hasp.cli.algorithms import (
     USUAL,
     add_algorithm_options,
-    chosen_algorithms,
+    combined,
     named_algorithms,
     only,
 )
@@ -90,7 +90,7 @@ def _chosen(arguments: argparse.Namespace) -> Algorithms:
     named = named_algorithms(arguments)
     if arguments.only is None:
         if named or arguments.plan:
-            return chosen_algorithms(arguments)
+            return combined(named, arguments.plan)
         return only(",".join(kind.plural for kind in USUAL), {})
     if arguments.plan:
         raise HaspError(
