@@ -178,8 +178,8 @@ struct pool_slot *pool_find(const struct pool *pool, uint32_t id)
 unsigned pool_taken(void)
 {
     unsigned taken = 0;
-    for (int pool = 0; pool < HOLDS_POOL; pool++) /* threads keep their read holds */
+    for (int pool = 0; pool < POOLS; pool++)
         for (int i = 0; i < model.pool[pool].carved; i++)
-            taken += model.pool[pool].taken[i] == TAKEN;
+            taken += model.pool[pool].taken[i] == TAKEN && pool != HOLDS_POOL;
     return taken;
 }

@@ -9,6 +9,6 @@
 #define HASP_EXPLORER_EXECUTION_POOL_H
 
 void pools_prepare(void);
-unsigned pool_taken(void); /* slots that were not given back */
+unsigned pool_taken(void); /* slots not given back; threads keep their read holds */
 
 #endif
