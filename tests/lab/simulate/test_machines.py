@@ -29,8 +29,8 @@ from hasp.lab.simulate.machines.schema import (
 )
 
 EXPECTED = [
-    *("a-48", "a-64", "arm-128", "epyc-192", "epyc-2x64", "haswell-72"),
-    *("i-20", "i-48", "i7-4770"),
+    *("a-48", "a-64", "arm-128", "epyc-192", "epyc-2x64", "graviton-3"),
+    *("haswell-72", "i-20", "i-48", "i7-4770"),
     *("niagara-64", "opteron-48", "tilera-36", "xeon-80"),
 ]
 SSYNC = ("opteron-48", "xeon-80", "niagara-64", "tilera-36")
@@ -171,7 +171,9 @@ def test_an_error_names_file_line_and_key(
     with pytest.raises(HaspError) as caught:
         variant(old, new)
     assert words in caught.value.message
-    assert caught.value.message.startswith(f"edited.toml:{line_with(at)}: ")
+    lines = [line.strip() for line in caught.value.message.splitlines()]
+    place = f"edited.toml:{line_with(at)}: "
+    assert any(line.startswith(place) and words in line for line in lines)
     assert caught.value.remedy
 
 
@@ -192,3 +194,67 @@ def test_every_key_is_documented() -> None:
         assert f"`{figure.table}.{figure.key}`" in page
     for name in names():
         assert f"`{name}`" in page
+
+
+SHORT = """\
+schema = 1
+title = "a server"
+sources = { MINE = "hasp machine, here" }
+clock = { source = "MINE", mhz = 2400 }
+topology = { source = "MINE", sockets = 2, dies = 3, cores = 4 }
+latency = { source = "MINE", same_die = 50, same_socket = 250, other_socket = 450 }
+local = { source = "MINE", l1 = 4, l2 = 14, llc = 45, ram = 250 }
+"""
+
+
+def short(old: str = "", new: str = "") -> Machine:
+    assert old in SHORT
+    text = SHORT.replace(old, new, 1)
+    document = Document(Path("short.toml"), text)
+    return read(document, Document.read(CONSTANTS_FILE))
+
+
+def test_seven_lines_describe_a_server() -> None:
+    made = short()
+    topology = made.topology
+    assert (topology.cpus, topology.places, topology.numa_nodes) == (24, 6, 2)
+    assert topology.between_places[0] == (0, 1, 1, 2, 2, 2)
+    assert topology.between_places[5] == (2, 2, 2, 1, 1, 0)
+    assert made.latencies["compare_exchange", "modified"] == (50, 250, 450)
+    assert made.latencies["load", "modified"] == (45, 225, 405)
+    assert made.latencies["load", "shared"] == (45, 225, 405)
+    assert made.latencies["load", "invalid"] == (250, 250, 430)
+    assert {"power", "sharers", "protocol", "latency.load"} <= set(made.estimates)
+    assert "latency.exchange" not in made.estimates
+    flatten(made)
+
+
+def test_levels_that_the_machine_lacks_are_not_asked_for() -> None:
+    text = SHORT.replace("sockets = 2, dies = 3", "sockets = 1, dies = 1")
+    text = text.replace(", same_socket = 250, other_socket = 450", "")
+    one = read(Document(Path("one.toml"), text), Document.read(CONSTANTS_FILE))
+    assert one.topology.distances == ("same_die",)
+
+
+def test_a_short_machine_with_unknown_levels_is_refused() -> None:
+    with pytest.raises(HaspError, match="unknown level"):
+        short("same_die = 50", "same_die = 50, next_die = 70")
+
+
+def test_all_errors_of_a_short_file_are_told_at_once() -> None:
+    with pytest.raises(HaspError) as caught:
+        short("dies = 3, cores = 4 }\nlatency", "dies = 0, kores = 4 }\nlatency")
+    said = caught.value.message
+    assert said.startswith("3 errors in a machine file")
+    for words in ("kores: unknown key", "dies: 0 is not", "topology.cores: missing"):
+        assert words in said
+
+
+def test_all_errors_of_a_long_file_are_told_at_once() -> None:
+    text = find("opteron-48").read_text()
+    text = text.replace("llc = 40", "l3 = 40").replace("mhz = 2100", 'mhz = "fast"')
+    with pytest.raises(HaspError) as caught:
+        read(Document(Path("edited.toml"), text), Document.read(CONSTANTS_FILE))
+    said = caught.value.message
+    for words in ("local.l3: unknown key", "local.llc: missing", "clock.mhz: 'fast'"):
+        assert words in said

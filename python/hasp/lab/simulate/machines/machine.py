@@ -12,7 +12,8 @@ from typing import Any
 from hasp.base.document import Document, Keys
 from hasp.base.errors import HaspError
 from hasp.base.suggestion import did_you_mean
-from hasp.lab.simulate.machines import topology
+from hasp.lab.simulate.machines import shorthand, topology
+from hasp.lab.simulate.machines.problems import Problems
 from hasp.lab.simulate.machines.schema import (
     CONSTANTS,
     FIGURES,
@@ -91,53 +92,70 @@ def read(document: Document, constants: Document) -> Machine:
     if document.get(("schema",)) != SCHEMA:
         remedy = f"write schema = {SCHEMA}, or use the version of Hasp that wrote it"
         document.fail(("schema",), "missing or unknown version", remedy)
-    _refuse_unknown(document)
-    sources = _texts(document, "sources")
-    estimates = _texts(document, "estimates", required=False)
+    if shorthand.is_short(document):
+        document = shorthand.expanded(document)
+    problems = Problems()
+    _tell_unknown(document, problems)
+    sources = problems.tell(_texts, document, "sources")
+    estimates = problems.tell(_texts, document, "estimates", required=False) or {}
     for dotted in estimates:
         if document.get(tuple(dotted.split("."))) is None:
             key = ("estimates", dotted)
-            document.fail(key, "unknown table or key", "name one of this file")
-    for table in _tables_with_figures(document):
-        _check_source(document, table, sources, estimates)
-    transactional = document.get(("transactions",)) is not None
-    wanted = (*FIGURES, *(TRANSACTIONS if transactional else ()))
-    figures = {figure.keys: _figure(document, figure) for figure in wanted}
-    for figure in CONSTANTS:
-        own = document.get(figure.keys) is not None
-        figures[figure.keys] = _figure(document if own else constants, figure)
-    places = topology.read(document)
+            words = "unknown table or key"
+            problems.tell(document.fail, key, words, "name one of this file")
+    for table in _tables_with_figures(document) if sources else ():
+        problems.tell(_check_source, document, table, sources or {}, estimates)
+    figures = _figures(document, constants, problems)
     title = document.get(("title",))
     if not isinstance(title, str):
-        document.fail(("title",), "missing", "describe the machine in one line")
+        remedy = "describe the machine in one line"
+        problems.tell(document.fail, ("title",), "missing", remedy)
+    protocol = problems.tell(_choice, document, ("protocol", "kind"), PROTOCOLS)
+    places = problems.tell(topology.read, document)
+    latencies = _latencies(document, places.distances, problems) if places else {}
+    problems.raise_all()
+    assert places is not None and protocol is not None
     return Machine(
         name=document.path.stem,
-        title=title,
+        title=str(title),
         path=document.path,
         topology=places,
-        protocol=_choice(document, ("protocol", "kind"), PROTOCOLS),
-        latencies=_latencies(document, places.distances),
+        protocol=protocol,
+        latencies=latencies,
         figures=figures,
-        transactional=transactional,
-        sources=sources,
+        transactional=document.get(("transactions",)) is not None,
+        sources=sources or {},
         estimates=estimates,
     )
 
 
-def _refuse_unknown(document: Document) -> None:
+def _figures(
+    document: Document, constants: Document, problems: Problems
+) -> dict[tuple[str, str], int]:
+    transactional = document.get(("transactions",)) is not None
+    figures = {}
+    for figure in (*FIGURES, *(TRANSACTIONS if transactional else ()), *CONSTANTS):
+        # A constant is taken from model.toml unless the file has it.
+        other = figure in CONSTANTS and document.get(figure.keys) is None
+        value = problems.tell(_figure, constants if other else document, figure)
+        figures[figure.keys] = value or 0
+    return figures
+
+
+def _tell_unknown(document: Document, problems: Problems) -> None:
     known = tables()
     for table, content in document.data.items():
         if table in TOP_KEYS:
             continue
         if table not in known:
             near = difflib.get_close_matches(table, [*known, *TOP_KEYS], n=1)
-            document.fail(
-                (table,), "unknown table", f"known: {', '.join(near or known)}"
-            )
+            remedy = f"known: {', '.join(near or known)}"
+            problems.tell(document.fail, (table,), "unknown table", remedy)
+            continue
         for key in content if isinstance(content, dict) else ():
             if key != "source" and key not in known[table]:
                 remedy = f"known keys of [{table}]: {', '.join(sorted(known[table]))}"
-                document.fail((table, key), "unknown key", remedy)
+                problems.tell(document.fail, (table, key), "unknown key", remedy)
 
 
 def _texts(document: Document, table: str, required: bool = True) -> dict[str, str]:
@@ -204,30 +222,48 @@ def _choice(document: Document, keys: Keys, choices: tuple[str, ...]) -> str:
 
 
 def _latencies(
-    document: Document, distances: tuple[str, ...]
+    document: Document, distances: tuple[str, ...], problems: Problems
 ) -> dict[tuple[str, str], Row]:
     rows: dict[tuple[str, str], Row] = {}
     for operation in document.get(("latency",)) or {}:
         if operation not in OPERATIONS:
             remedy = f"one of {', '.join(OPERATIONS)}"
-            document.fail(("latency", operation), "unknown operation", remedy)
+            key = ("latency", operation)
+            problems.tell(document.fail, key, "unknown operation", remedy)
     for operation in OPERATIONS:
         table: Any = document.get(("latency", operation))
         if not isinstance(table, dict):
-            remedy = f"write [latency.{operation}]"
-            document.fail(("latency", operation), "missing", remedy)
-        for state in table:
-            if state not in (*STATES, "source"):
-                remedy = f"one of {', '.join(STATES)}"
-                document.fail(("latency", operation, state), "unknown state", remedy)
-        for state in STATES:
-            if state in table:
-                row = _row(document, ("latency", operation, state), distances)
-                rows[operation, state] = row
-        for state in STATES:
-            if (operation, state) not in rows:
-                rows[operation, state] = _stand_in(document, rows, operation, state)
+            key, remedy = ("latency", operation), f"write [latency.{operation}]"
+            problems.tell(document.fail, key, "missing", remedy)
+            continue
+        _read_rows(document, operation, distances, rows, problems)
     return rows
+
+
+def _read_rows(
+    document: Document,
+    operation: str,
+    distances: tuple[str, ...],
+    rows: dict[tuple[str, str], Row],
+    problems: Problems,
+) -> None:
+    """Add the rows of an operation, one for each state."""
+    table: Any = document.get(("latency", operation))
+    for state in table:
+        if state not in (*STATES, "source"):
+            key, remedy = ("latency", operation, state), f"one of {', '.join(STATES)}"
+            problems.tell(document.fail, key, "unknown state", remedy)
+    for state in STATES:
+        if state in table:
+            key = ("latency", operation, state)
+            row = problems.tell(_row, document, key, distances)
+            # A wrong row must not be missed by the states that it stands in for.
+            rows[operation, state] = row or (1,) * len(distances)
+    for state in STATES:
+        if (operation, state) not in rows:
+            made = problems.tell(_stand_in, document, rows, operation, state)
+            if made:
+                rows[operation, state] = made
 
 
 def _stand_in(
