@@ -30,7 +30,7 @@ typedef const struct lock_operations *condition_holder(struct lock *lock);
 /* Calls condition_wake(). */
 typedef void condition_signal(const void *condition, bool all);
 
-/* Like park(); the interposer can be cancelled there. */
+/* Does what park() does; native programs can be cancelled there (cancellable.h). */
 typedef bool condition_park(struct atomic_u32 *cell, uint32_t expected,
                             const struct deadline *deadline);
 

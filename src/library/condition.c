@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "library/condition.h"
 
+#include "condition/cancellable.h"
 #include "condition/wait.h"
 #include "library/operations.h"
 #include "locks/waiting/held_nodes.h"
@@ -39,16 +40,6 @@ static void cancelled_asleep(void *argument)
     wait->withdrawn = condition_withdraw(wait->condition, wait->waiter);
     take_again(wait);
     condition_pass_on(wait, wake);
-}
-
-static bool park_cancellably(struct atomic_u32 *cell, uint32_t expected,
-                             const struct deadline *deadline)
-{
-    int type;
-    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
-    bool in_time = park(cell, expected, deadline);
-    pthread_setcanceltype(type, &type);
-    return in_time;
 }
 
 /* The only cancellation point. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* pthread_cond_*: Hasp's own condition variables (src/condition/wait.h) behind
- * pthread's functions. */
+/* pthread_cond_*: pthread's functions, implemented by Hasp's own condition variables
+ * (src/condition/wait.h). */
+#include "condition/cancellable.h"
 #include "condition/wait.h"
 #include "preload/dispatch.h"
 #include "preload/mutex.h"
@@ -9,8 +10,8 @@
 #include <errno.h>
 #include <limits.h>
 
-/* The longest sleep of a wait on a process-shared condvar with one of Hasp's mutexes.
- * */
+/* The longest sleep of a wait on a process-shared condvar with one of Hasp's
+ * mutexes. */
 enum { SHARED_SLICE_NS = 5000000 };
 
 unsigned condition_flags_offset = 36; /* startup() corrects it */
@@ -78,16 +79,6 @@ static void cancelled_asleep(void *argument)
     wait->core.withdrawn = condition_withdraw(wait->core.condition, wait->core.waiter);
     take_again(wait);
     condition_pass_on(&wait->core, wake);
-}
-
-static bool park_cancellably(struct atomic_u32 *cell, uint32_t expected,
-                             const struct deadline *deadline)
-{
-    int type;
-    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
-    bool in_time = park(cell, expected, deadline);
-    pthread_setcanceltype(type, &type);
-    return in_time;
 }
 
 /* A cancellation point; the caller's cancellation type is deferred. */
