@@ -269,10 +269,10 @@ void *hasp_tm_allocate(struct hasp_tm *tm, size_t bytes);
 void hasp_tm_free(struct hasp_tm *tm, void *block);
 
 /* Waits until all transactions that began before the call have ended, in any thread of
- * the process; then gives back all that it can of what transactions have freed. Not
- * inside of a transaction, nor inside a function called by hasp_map_read() or
- * hasp_map_iterate(). Returns false only if the kernel has begun to forbid membarrier;
- * it may then not have waited. */
+ * the process; then gives back all that it can of what transactions have freed.
+ * Returns false, and has not waited, inside of a transaction or of a function called by
+ * hasp_map_read() or hasp_map_iterate(), or if the kernel has begun to forbid
+ * membarrier. */
 bool hasp_tm_await(struct hasp_tm *tm);
 
 /* Returns what a result means, as a phrase in English. */

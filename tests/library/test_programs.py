@@ -173,7 +173,7 @@ def test_cmake_finds_it(installed: Installed, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["mutex.c", "rwlock.c", "barrier.c"])
+@pytest.mark.parametrize("name", ["mutex.c", "rwlock.c", "barrier.c", "transaction.c"])
 def test_the_thread_sanitizer_sees_the_order(
     installed: Installed, name: str, tmp_path: Path
 ) -> None:

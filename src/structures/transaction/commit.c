@@ -42,8 +42,11 @@ static bool reads_are_valid(const struct transaction *tx)
     for (uint32_t i = 0; i < tx->read_count; i++) {
         struct atomic_u64 *lock = tx_lock_of(tx, tx->reads[i]);
         uint64_t version = load_relaxed(lock);
-        if (version == own)
+        if (version == own) {
+            if (tx->newest <= tx->now)
+                continue; /* none of the stripes that it has locked is newer */
             version = version_before(tx, lock);
+        }
         if (version > tx->now)
             return false;
     }
@@ -65,6 +68,8 @@ static bool lock_stripe(struct transaction *tx, struct tx_write *write)
         } else if (version_take(lock, &found, own)) {
             write->lock = lock;
             write->before = found;
+            if (found > tx->newest)
+                tx->newest = found;
             return true;
         }
     }
@@ -101,6 +106,7 @@ static int take_time(struct transaction *tx, uint64_t *time)
 int commit_writes(struct transaction *tx)
 {
     uint64_t time;
+    tx->newest = 0;
     for (uint32_t i = 0; i < tx->write_count; i++)
         if (unlikely(!lock_stripe(tx, &tx->writes[i])))
             return give_up(tx, i, &tx->counts.commit_locked);

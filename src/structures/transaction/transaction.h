@@ -86,7 +86,8 @@ struct transaction {
     uint64_t mask;
     uint32_t shift;
     int32_t state; /* TX_OUTSIDE; TX_OK; or why every operation fails until the end */
-    uint64_t now;  /* the time at which it reads */
+    uint64_t now;    /* the time at which it reads */
+    uint64_t newest; /* version of the stripes that the commit has locked */
     uint64_t filter; /* of the words in the write set, a bit each */
 
     const struct atomic_u64 **reads;

@@ -73,6 +73,7 @@ static void check_misuse(void)
     CHECK_EQUAL(hasp_tx_begin(tx), HASP_TX_OK);
     CHECK_EQUAL(hasp_tx_store(tx, &words[0], 5), HASP_TX_OK);
     CHECK_EQUAL(hasp_tx_begin(tx), HASP_TX_NESTED);
+    CHECK(!hasp_tm_await(tm));
     CHECK_EQUAL(hasp_tm_load(tm, &words[0]), 0);
     CHECK_EQUAL(hasp_tx_commit(tx), HASP_TX_OK);
     CHECK_EQUAL(hasp_tm_load(tm, &words[0]), 5);
