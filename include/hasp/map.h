@@ -50,7 +50,7 @@ enum hasp_map_result {
     HASP_MAP_BAD_KEY = -1,   /* the key is too long, or not as long as the map's keys */
     HASP_MAP_BAD_VALUE = -2, /* the same for the value */
     HASP_MAP_NO_MEMORY = -3, /* the system has no memory left */
-    HASP_MAP_OVER_BUDGET = -4,  /* the map has no memory left */
+    HASP_MAP_OVER_BUDGET = -4,  /* the map has used up its budget */
     HASP_MAP_SMALL_BUFFER = -5, /* the value is longer than the caller's buffer */
     HASP_MAP_BAD_OPTIONS = -6,  /* the options contradict each other or are too large */
     HASP_MAP_UNKNOWN_LOCK = -7  /* there is no lock of this name */
@@ -89,8 +89,8 @@ struct hasp_map_options {
     const struct hasp_map_memory *memory; /* NULL: the C library's */
 };
 
-/* Creates an empty map and stores it in *m. options NULL: all defaults. Returns
- * HASP_MAP_OK, BAD_OPTIONS, UNKNOWN_LOCK, NO_MEMORY or OVER_BUDGET. */
+/* Creates an empty map and stores it in *m. `options`: NULL for all defaults.
+ * Returns HASP_MAP_OK, BAD_OPTIONS, UNKNOWN_LOCK, NO_MEMORY or OVER_BUDGET. */
 int hasp_map_create(struct hasp_map **m, const struct hasp_map_options *options);
 
 /* Destroys the map and gives its memory back. No thread may be using it. Does nothing

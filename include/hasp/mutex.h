@@ -67,8 +67,8 @@ struct hasp_mutex {
 /** Makes the memory a free mutex with the algorithm of this name, as in `hasp list`;
  * also "gcr+NAME", which restricts concurrency. NULL selects the default, futex. Case,
  * and the difference of '-' and '_', do not matter.
- * @return 0, or EINVAL if there is no such algorithm. "glibc" is none: use
- * pthread_mutex_t. The memory is unchanged then. */
+ * @return 0, or EINVAL if there is no such algorithm; the memory is unchanged then.
+ * "glibc" is not one of them: use pthread_mutex_t. */
 static inline int hasp_mutex_init(struct hasp_mutex *mutex, const char *name)
 {
     const struct hasp_mutex none = HASP_MUTEX_INITIALIZER;
@@ -185,7 +185,7 @@ static inline int hasp_condition_wait(struct hasp_condition *condition,
 
 /** Does the same, but waits at most until the clock reaches `at`, an absolute time. The
  * caller holds the mutex afterwards in every case.
- * @return 0, ETIMEDOUT, or EINVAL for another clock than CLOCK_REALTIME or
+ * @return 0, ETIMEDOUT, or EINVAL for a clock other than CLOCK_REALTIME and
  * CLOCK_MONOTONIC or for nanoseconds out of range */
 static inline int hasp_condition_clockwait(struct hasp_condition *condition,
                                            struct hasp_mutex *mutex, clockid_t clock,

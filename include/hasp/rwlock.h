@@ -32,7 +32,7 @@ struct hasp_rwlock {
 /** Makes the memory a free lock with the algorithm of this name, as in
  * `hasp list --kind rwlock`; also "bravo+NAME", whose readers do not write to the lock,
  * and "mutex:NAME", the mutex algorithm NAME. NULL selects the default, bravo+rw-futex.
- * @return 0, or EINVAL if there is no such algorithm; "glibc" is none */
+ * @return 0, or EINVAL if there is no such algorithm; "glibc" is not one of them */
 static inline int hasp_rwlock_init(struct hasp_rwlock *lock, const char *name)
 {
     const struct hasp_rwlock none = HASP_RWLOCK_INITIALIZER;

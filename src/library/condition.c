@@ -9,9 +9,9 @@
 #include <errno.h>
 #include <pthread.h>
 
-unsigned condition_flags_offset; /* 0: the flags are all there is */
+unsigned condition_flags_offset; /* 0: a wait_queue consists of the flags */
 
-/* Waiting records the slot in the lock. */
+/* wait_queue_wait() has recorded the slot in the lock. */
 static const struct lock_operations *held_operations(struct lock *lock)
 {
     if (load_acquire(&lock->word) == 0)

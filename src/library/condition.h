@@ -18,7 +18,7 @@ int wait_queue_wait(struct wait_queue *queue, struct lock *lock, uint32_t slot,
 /* Wakes the thread that has waited longest, or all. Returns 0. */
 int wait_queue_wake(struct wait_queue *queue, bool all);
 
-/* Returns 0, or EINVAL if it is not a clock to wait by. */
+/* Returns 0, or EINVAL for a clock other than CLOCK_REALTIME and CLOCK_MONOTONIC. */
 int wait_queue_set_clock(struct wait_queue *queue, clockid_t clock);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mutexes whose algorithm is chosen when the program runs, and what mutexes of both
- * kinds do rarely. A slot is the algorithm of a mutex, as in lock->algorithm.
+ * Mutexes whose algorithm is chosen when the program runs, and the rare operations of
+ * both kinds of mutex. A slot is the algorithm of a mutex, as in lock->algorithm.
  */
 #ifndef HASP_LIBRARY_MUTEX_H
 #define HASP_LIBRARY_MUTEX_H
@@ -22,7 +22,7 @@ int mutex_lock_any(struct lock *lock);
 int mutex_trylock_any(struct lock *lock);
 int mutex_unlock_any(struct lock *lock);
 
-/* These are told the slot. Returns 0, ETIMEDOUT or EINVAL. */
+/* These take the slot as an argument. Returns 0, ETIMEDOUT or EINVAL. */
 int mutex_lock_until(struct lock *lock, uint32_t slot, clockid_t clock,
                      const struct timespec *at);
 

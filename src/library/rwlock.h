@@ -13,14 +13,14 @@ int rwlock_slot(const char *name);
 /* Returns the name of the algorithm of a slot. */
 const char *rwlock_slot_name(uint32_t slot);
 
-/* Each returns what the operation of the lock's algorithm does. */
+/* Each returns what the operation of the lock's algorithm returns. */
 int rwlock_enter(struct rwlock *lock, enum rwlock_purpose purpose);
 int rwlock_try(struct rwlock *lock, enum rwlock_purpose purpose);
 int rwlock_leave(struct rwlock *lock, enum rwlock_purpose purpose);
 int rwlock_leave_either(struct rwlock *lock);
 int rwlock_give_up(struct rwlock *lock);
 
-/* Returns EINVAL, too. */
+/* Returns what the operation returns, or EINVAL for an invalid clock or time. */
 int rwlock_enter_until(struct rwlock *lock, enum rwlock_purpose purpose,
                        clockid_t clock, const struct timespec *at);
 

@@ -42,8 +42,8 @@ static uint64_t key_of(uint64_t number)
 }
 
 /* Draws the keys from twice as many as there are entries, so that insertions and
- * removals succeed equally often. Zipf: G. K. Zipf's law, by inversion of the
- * continuous form. */
+ * removals succeed equally often. For Zipf's law, inverts a continuous approximation of
+ * its distribution. */
 static void set_quantiles(void)
 {
     double range = 2.0 * (double)run.elements, power = 1 - run.zipf;

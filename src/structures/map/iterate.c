@@ -51,7 +51,8 @@ static bool batch_add(const struct map *map, struct batch *batch, uint64_t word,
     return true;
 }
 
-/* Copies the bucket's entries at one time. Returns false if it has moved. */
+/* Copies the bucket's entries as they were at one moment. Returns false if it has
+ * moved. */
 static bool copy_bucket(struct bucket *bucket, struct entry *entries, unsigned *count)
 {
     uint64_t control = load_acquire(&bucket->control), again;

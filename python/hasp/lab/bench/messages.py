@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp bench messages`: channels beside the rings of others, and the line itself."""
+"""`hasp bench messages`: channels, the rings of others, and the transfer of a line."""
 
 from __future__ import annotations
 
