@@ -6,25 +6,7 @@
 #include "wrong/judge.h"
 #include "wrong/rwlock.h"
 
-#define EACH_BUG(X)                                                                    \
-    X(RW_NONE)                                                                         \
-    X(RW_READ_RELAXED)                                                                 \
-    X(RW_WRITE_RELAXED)                                                                \
-    X(RW_READ_UNLOCK_RELAXED)                                                          \
-    X(RW_WRITE_UNLOCK_RELAXED)                                                         \
-    X(RW_READERS_EXCLUDE)                                                              \
-    X(RW_WRITER_BESIDE_READERS)                                                        \
-    X(RW_READER_BESIDE_WRITER)                                                         \
-    X(RW_NO_WAKE_UP)                                                                   \
-    X(RW_WAKES_ONE)                                                                    \
-    X(RW_WAKES_NO_WRITER)                                                              \
-    X(RW_TRYLOCK_FAILS)                                                                \
-    X(RW_TIMEOUT_RETURNS_0)                                                            \
-    X(RW_WRITES_AFTER_RELEASE)                                                         \
-    X(RW_RECURSION_WAITS)                                                              \
-    X(RW_NO_EDEADLK)                                                                   \
-    X(RW_GATE_STAYS_CLOSED)
-EACH_BUG(WRONG_RWLOCK)
+EACH_RWLOCK_BUG(WRONG_RWLOCK)
 
 static const struct {
     const char *name;

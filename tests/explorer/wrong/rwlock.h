@@ -12,25 +12,28 @@
 
 #include <errno.h>
 
-enum rwlock_bug {
-    RW_NONE,
-    RW_READ_RELAXED,
-    RW_WRITE_RELAXED,
-    RW_READ_UNLOCK_RELAXED,
-    RW_WRITE_UNLOCK_RELAXED,
-    RW_READERS_EXCLUDE,
-    RW_WRITER_BESIDE_READERS,
-    RW_READER_BESIDE_WRITER,
-    RW_NO_WAKE_UP,
-    RW_WAKES_ONE,
-    RW_WAKES_NO_WRITER,
-    RW_TRYLOCK_FAILS,
-    RW_TIMEOUT_RETURNS_0,
-    RW_WRITES_AFTER_RELEASE,
-    RW_RECURSION_WAITS,
-    RW_NO_EDEADLK,
-    RW_GATE_STAYS_CLOSED,
-};
+#define EACH_RWLOCK_BUG(X)                                                             \
+    X(RW_NONE)                                                                         \
+    X(RW_READ_RELAXED)                                                                 \
+    X(RW_WRITE_RELAXED)                                                                \
+    X(RW_READ_UNLOCK_RELAXED)                                                          \
+    X(RW_WRITE_UNLOCK_RELAXED)                                                         \
+    X(RW_READERS_EXCLUDE)                                                              \
+    X(RW_WRITER_BESIDE_READERS)                                                        \
+    X(RW_READER_BESIDE_WRITER)                                                         \
+    X(RW_NO_WAKE_UP)                                                                   \
+    X(RW_WAKES_ONE)                                                                    \
+    X(RW_WAKES_NO_WRITER)                                                              \
+    X(RW_TRYLOCK_FAILS)                                                                \
+    X(RW_TIMEOUT_RETURNS_0)                                                            \
+    X(RW_WRITES_AFTER_RELEASE)                                                         \
+    X(RW_RECURSION_WAITS)                                                              \
+    X(RW_NO_EDEADLK)                                                                   \
+    X(RW_GATE_STAYS_CLOSED)
+
+#define RWLOCK_BUG(name) name,
+enum rwlock_bug { EACH_RWLOCK_BUG(RWLOCK_BUG) };
+#undef RWLOCK_BUG
 
 enum { RW_WRITER = 1, RW_ASLEEP = 2, RW_READER = 4 };
 
