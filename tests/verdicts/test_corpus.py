@@ -83,13 +83,13 @@ def test_set_aside_half_is_only_counted(
 ) -> None:
     data = tmp_path / "data.json"
     wrong = {**RIGHT, "cause": "herd"}
-    states = {"after": {"mx_cache": {"4": wrong}, "job_queue": {"4": RIGHT}}}
+    states = {"after": {"sms_gateway": {"4": wrong}, "job_queue": {"4": RIGHT}}}
     data.write_text(json.dumps({"states": states, "gains": {}}), encoding="utf-8")
     assert run(monkeypatch, "--half", "both", "--print", "--json", data) == 0
     printed = capsys.readouterr().err
     assert "set-aside: 1 verdicts" in printed
     assert "job_" in printed
-    assert "mx_cache" not in printed
+    assert "sms_gateway" not in printed
 
 
 def test_real_programs_run_with_their_own_numbers_of_threads(

@@ -20,6 +20,7 @@ SKIPPED = 77
 # Programs whose fix gains far more than a busy machine can hide; the threads for it.
 STRONG = {
     "access_log": 4,
+    "arena_alloc": 2,
     "audio_mixer": 8,
     "batch_stage": 4,
     "catalog_reload": 4,
@@ -27,8 +28,10 @@ STRONG = {
     "conn_pool": 4,
     "credit_window": 8,
     "dns_resolver": 8,
+    "dvb_demux": 2,
     "encode_pipeline": 4,
     "fifo_gate": 8,
+    "frame_batcher": 4,
     "hex_dump": 2,
     "inbox_poll": 4,
     "json_writer": 2,
@@ -43,7 +46,9 @@ STRONG = {
     "ring_logger": 8,
     "rng_service": 2,
     "route_table": 4,
+    "sms_gateway": 4,
     "stream_parser": 2,
+    "thumb_future": 4,
 }
 RATIO, ROUNDS = 1.2, 5
 
