@@ -116,7 +116,7 @@ def test_row_fits_its_source(program: Program) -> None:
 @pytest.mark.parametrize("program", programs(), ids=lambda program: program.name)
 def test_runs_with_every_fix(program: Program) -> None:
     for fix in ("none", *program.fixes):
-        serve(program, threads=2, seconds=0.05, fix=fix)
+        serve(program, threads=2, seconds=0.03, fix=fix)
 
 
 def test_unknown_fix_is_refused() -> None:
