@@ -44,6 +44,15 @@ Cabinet and the resolver unbound are tested under each (`tests/real`).
 
 How they scale is [simulated](rwlock-scaling.md), and `hasp bench rwlocks`
 [measures](hasp-bench-rwlocks.md) them here.
+
+Two published locks are not in the list. The fair lock of Mellor-Crummey and Scott
+(PPoPP 1991) has not been built: each reader has a queue node from its lock to its
+unlock, and the published form has no timed lock and no unlock by another thread. The
+passive lock of Liu, Zhang and Chen (USENIX ATC 2014) has not been built either;
+`bravo+LOCK` uses its asymmetric barrier, but not its counting of versions. Limits of
+those in the list: writers of `c-rw-*` and waiters of `mutex:mcs` spin, so that
+thousands of threads on few CPUs take seconds; and timed waiters of `rw-ticket` and
+timed writers of `phase-fair` may be overtaken any number of times.
 """,
     "spinlock": """\
 # Spin locks
