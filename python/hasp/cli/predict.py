@@ -10,7 +10,6 @@ from hasp.base.errors import HaspError
 from hasp.base.output import add_json_option
 from hasp.cli.traces import DEFAULT, add_trace_options, trace_behind
 from hasp.lab.simulate.counts import counts_argument
-from hasp.locks.selection import select
 
 NAME = "predict"
 HELP = "predict how a recorded program scales on a machine that you do not have"
@@ -29,9 +28,6 @@ what is modelled, and how far to trust it. `hasp simulate --list` prints the mac
 exit status: 0 success; 2 wrong usage, or a trace without what is needed; 130 after
 Ctrl-C, with the results so far.
 """
-
-# One of each family, of those that need no more than a CPU for each thread.
-LOCKS = "mutexee,spinbit,ttas-backoff,ticket,mcs,hapax,cna,hmcs,shfl"
 
 
 def _few(text: str) -> int:
@@ -60,7 +56,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add(
         "--locks",
         metavar="LIST",
-        default=LOCKS,
         help="locks to compare with the recorded one, as in `hasp simulate` (default: "
         "one of each family)",
     )
@@ -119,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
         Options(
             trace=Path(trace),
             machine=machine.load(arguments.machine),
-            locks=select(arguments.locks),
+            locks=arguments.locks,
             threads=arguments.threads,
             process=arguments.process,
             rwlock=rwlock,

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
+from hasp.locks.kinds import MUTEX, RWLOCK, Kind
+
 VERSION = 2
 SHAPE_VALUES = 128
 WEIGHT_OF_ALL = 1 << 20
@@ -66,6 +68,11 @@ class Load:
     def workers(self) -> int:
         """The recorded threads of the roles that scale."""
         return sum(role.recorded for role in self.roles if role.scales)
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of locks whose algorithms are compared: mutexes if there are any."""
+        return RWLOCK if all(site.rwlock for site in self.sites) else MUTEX
 
     @property
     def others(self) -> int:

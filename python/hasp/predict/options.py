@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hasp.lab.simulate.machines.machine import Machine
-from hasp.locks.native import LockInfo
 from hasp.profile.diagnosis.what_if.change import Change
 
 
@@ -18,7 +17,7 @@ class Options:
 
     trace: Path
     machine: Machine
-    locks: Sequence[LockInfo]
+    locks: str | None = None  # as --locks; None: one of each family
     threads: Sequence[int] | None = None  # None: powers of two up to all CPUs
     process: str | None = None
     rwlock: str | None = None

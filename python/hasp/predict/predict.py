@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from hasp.base.errors import HaspError, Interrupted
 from hasp.base.output import STDOUT, check_writable, note, write_json
 from hasp.base.signals import interrupt_on_signals
 from hasp.lab.simulate.simulation import flattened
 from hasp.locks import native
-from hasp.locks.native import LockInfo
+from hasp.locks.kinds import MUTEX, RWLOCK, Kind
+from hasp.locks.selection import select
 from hasp.predict.answer import Analysis, Answer
+from hasp.predict.calibration import calibrated
 from hasp.predict.changes import applied, resolved
 from hasp.predict.document import document
 from hasp.predict.doubts import doubts
@@ -20,10 +20,17 @@ from hasp.predict.options import Options
 from hasp.predict.rebuild import rebuild
 from hasp.predict.report import show
 from hasp.predict.runs import Runs, variants
+from hasp.profile.model.kinds import Kind as profiled
 from hasp.profile.model.profile import Profile
 from hasp.profile.report.source import open_profile
 
-STANDS_IN = "futex"  # for glibc's mutex, whose algorithm it has
+# Simulated for glibc's locks, whose algorithm they have or resemble.
+STANDS_IN = {MUTEX: "futex", RWLOCK: "rw-futex"}
+# One of each family, of those that need no more than a CPU for each thread.
+DEFAULT_LOCKS = {
+    MUTEX: "mutexee,spinbit,ttas-backoff,ticket,mcs,hapax,cna,hmcs,shfl",
+    RWLOCK: "rw-ttas,rw-ticket,phase-fair,c-rw-np,bravo+rw-futex",
+}
 
 
 def predict(options: Options) -> int:
@@ -37,11 +44,14 @@ def predict(options: Options) -> int:
     load = rebuild(profile, threads[-1], options.busy, kept)
     for change in changes:
         applied(load, change)  # raises an error before anything is simulated
-    locks = names_of(options.locks, profile)
-    answer = answer_for(load, profile, threads, options.machine.topology.cpus)
+    locks = names_of(options.locks, load.kind, profile)
+    _refuse_rwlock(options, load)
     interrupt_on_signals()
     with flattened(options.machine) as machine_file:
         runs = Runs(load, options.machine, machine_file, options.rwlock)
+        runs = runs.of(calibrated(runs, locks[0], options.jobs))
+        cpus = options.machine.topology.cpus
+        answer = Answer(runs.load, locks[0], threads, cpus, load.rate * 1e9)
         analysis = Analysis(runs, answer, variants(options.seeds), options.jobs)
         try:
             analysis.baseline()
@@ -87,20 +97,23 @@ def threads_of(options: Options) -> list[int]:
     return sorted(set(options.threads))
 
 
-def names_of(locks: Sequence[LockInfo], profile: Profile) -> list[str]:
-    """Return the names of the locks, the reference first."""
+def names_of(text: str | None, kind: Kind, profile: Profile) -> list[str]:
+    """Return the names of the locks to compare, that of the recording first."""
+    locks = select(text or DEFAULT_LOCKS[kind], kind)
     names = [lock.name for lock in locks if not lock.is_reference]
-    return list(dict.fromkeys([reference_of(profile), *names]))
+    return list(dict.fromkeys([reference_of(profile, kind), *names]))
 
 
-def reference_of(profile: Profile) -> str:
+def reference_of(profile: Profile, kind: Kind) -> str:
     """Return the lock of the recording; glibc's is simulated by its algorithm."""
-    known = {lock.name for lock in native.locks() if not lock.is_reference}
-    return profile.lock if profile.lock in known else STANDS_IN
+    name = profile.algorithm(profiled.MUTEX if kind is MUTEX else profiled.RWLOCK)
+    known = {lock.name for lock in native.locks(kind) if not lock.is_reference}
+    return name if name in known else STANDS_IN[kind]
 
 
-def answer_for(
-    load: Load, profile: Profile, threads: Sequence[int], cpus: int
-) -> Answer:
-    """Return an answer without results."""
-    return Answer(load, reference_of(profile), threads, cpus, load.rate * 1e9)
+def _refuse_rwlock(options: Options, load: Load) -> None:
+    if options.rwlock and load.kind is RWLOCK:
+        raise HaspError(
+            "--rwlock is for programs that also use mutexes",
+            f"this one has reader-writer locks only: write --locks {options.rwlock}",
+        )

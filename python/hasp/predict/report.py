@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from hasp.base.output import console
+from hasp.locks.kinds import MUTEX
 from hasp.predict.answer import SPLIT, SUGGESTED, Answer, Gain, Range
+from hasp.predict.load import LoadSite
 from hasp.predict.options import Options
 from hasp.profile.diagnosis.what_if.change import What
 from hasp.profile.model.profile import Profile
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 SPREAD = 0.05  # results that differ more are printed as a range
+USELESS = 0.5  # error of the simulated throughput with the recorded threads
 IN_A_ROW = 6  # numbers of threads, as many as fit in 80 columns
 
 
@@ -47,6 +50,12 @@ def sentences(machine: str, answer: Answer) -> Iterator[str]:
         yield _reached(answer, curve.points)
     if answer.best and answer.advantage:
         yield _best(answer)
+    if answer.baseline and abs(answer.baseline.median - 1) > USELESS:
+        yield (
+            "But with the recorded number of threads, the simulation reaches "
+            f"{with_range(answer.baseline)} times the recorded throughput: do not rely "
+            "on these figures."
+        )
     built_in = [gain for gain in answer.gains if _is_built_in(answer, gain)]
     if built_in:
         yield _helps(built_in, most)
@@ -56,7 +65,7 @@ def _saturation(answer: Answer) -> str:
     found, most = answer.saturated, answer.threads[-1]
     if found is None:
         return "the simulation was interrupted before the locks were compared"
-    name = answer.load.sites[found.site].name
+    name = load_site(answer, found.site).name
     if found.threads is None:
         if found.waiting > 0.5:
             return (
@@ -91,6 +100,12 @@ def _reached(answer: Answer, points: dict[int, Range]) -> str:
 def _best(answer: Answer) -> str:
     most, best = answer.threads[-1], answer.best
     assert best is not None and answer.advantage is not None
+    found = answer.saturated
+    if found and load_site(answer, found.site).rwlock and answer.load.kind is MUTEX:
+        return (
+            "That is a reader-writer lock, so the algorithm of the mutexes matters "
+            "little; --rwlock simulates another one for it."
+        )
     if best == answer.reference or not answer.is_better:
         return (
             f"No other lock that was simulated is better than {answer.reference} at "
@@ -111,12 +126,17 @@ def _best(answer: Answer) -> str:
     )
 
 
+def load_site(answer: Answer, index: int) -> LoadSite:
+    """Return a site of the answer's load by its index."""
+    return answer.load.sites[index]
+
+
 def _is_built_in(answer: Answer, gain: Gain) -> bool:
     found = answer.saturated
     if found is None:
         return False
     change = gain.change.change
-    same = gain.change.site == answer.load.sites[found.site].number
+    same = gain.change.site == load_site(answer, found.site).number
     return same and (change.what, change.value) in SUGGESTED
 
 
@@ -208,11 +228,10 @@ def _gains(out: Console, answer: Answer) -> None:
 
 def _assumptions(options: Options, profile: Profile, answer: Answer) -> str:
     load = answer.load
-    stands = (
-        " futex has the algorithm of glibc's mutex."
-        if profile.lock == "glibc" and answer.reference == "futex"
-        else ""
-    )
+    stands = {
+        "futex": " futex has the algorithm of glibc's mutex.",
+        "rw-futex": " rw-futex stands for glibc's reader-writer lock.",
+    }.get(answer.reference, "")
     base = ""
     if answer.baseline:
         base = (

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from hasp.lab.simulate import placement
 from hasp.lab.simulate.job import OK, Job, Record
 from hasp.lab.simulate.machines.machine import Machine
 from hasp.lab.simulate.pool import Pool, PoolDisplay
+from hasp.locks.kinds import MUTEX
 from hasp.predict.changes import SiteChange, applied, visits_per_section
 from hasp.predict.load import Load, Variant, described, threads_by_role
 
@@ -22,6 +24,7 @@ WORKLOAD = "replay"
 SECTIONS = 4000  # simulated in a run, of all workers
 SECTIONS_EACH = 12  # of each worker, if they never wait
 LEAST_NS, MOST_NS = 200_000, 4_000_000_000  # of a run
+FILE_NUMBERS = count()
 LINES = (1, 8)  # fewest and most cache lines that a section writes
 
 
@@ -68,6 +71,10 @@ class Runs:
         self._folder = Path(machine_file).parent
         self._files: dict[tuple[int, Variant, SiteChange | None], str] = {}
 
+    def of(self, load: Load) -> Runs:
+        """Return simulations of another load on the same machine."""
+        return Runs(load, self.machine, self._machine_file, self.rwlock)
+
     def run(self, cases: Iterable[Case], width: int | None) -> dict[Case, Outcome]:
         """Return the outcome of each case; up to `width` run at the same time.
 
@@ -105,14 +112,14 @@ class Runs:
         return Job(
             machine=self._machine_file,
             workload=WORKLOAD,
-            lock=case.lock,
+            lock=case.lock if self.load.kind is MUTEX else None,
             threads=threads,
             cpus=cpus,
             seed=case.variant.seed,
             warm_up_ns=length // 3,
             duration_ns=length,
             load=self._file(load, case),
-            rwlock=self.rwlock,
+            rwlock=self.rwlock if self.load.kind is MUTEX else case.lock,
         )
 
     def _load(self, change: SiteChange | None) -> Load:
@@ -121,7 +128,7 @@ class Runs:
     def _file(self, load: Load, case: Case) -> str:
         key = (case.workers, case.variant, case.change)
         if key not in self._files:
-            path = self._folder / f"{len(self._files)}.load"
+            path = self._folder / f"{next(FILE_NUMBERS)}.load"
             path.write_text(described(load, case.workers, case.variant))
             self._files[key] = str(path)
         return self._files[key]

@@ -18,7 +18,10 @@ from hasp.base.signals import interrupt_on_signals
 from hasp.lab.simulate.machines.machine import Machine
 from hasp.lab.simulate.simulation import flattened
 from hasp.locks import native
+from hasp.locks.kinds import RWLOCK
+from hasp.predict.calibration import calibrated
 from hasp.predict.load import Load
+from hasp.predict.predict import STANDS_IN
 from hasp.predict.rebuild import rebuild
 from hasp.predict.runs import Case, Runs, variants
 from hasp.predict.validation.programs import Program, programs_of, record
@@ -118,6 +121,8 @@ def _validated(
         load = rebuild(open_profile(trace), THREADS)
     except HaspError as problem:
         return score(program.name, figures, {}, problem.message.partition(": ")[2])
+    if load.kind is RWLOCK:  # the study replaces mutexes only
+        return score(program.name, figures, {}, "reader-writer locks only")
     output.note(f"simulating {program.name}")
     predicted = predictions(load, machine, list(figures), jobs)
     remark = ", ".join(site.name for site in load.sites[:2])
@@ -132,6 +137,7 @@ def predictions(
     names = [lock for lock in locks if lock in known]
     with flattened(machine) as path:
         runs = Runs(load, machine, path)
+        runs = runs.of(calibrated(runs, STANDS_IN[load.kind], jobs))
         cases = [Case(n, THREADS, variant) for n in names for variant in variants(1)]
         done = runs.run(cases, jobs)
     return {
