@@ -25,8 +25,8 @@ examples:
 Simulated, not measured: the load is rebuilt from the trace. docs/predict.md describes
 what is modelled, and how far to trust it. `hasp simulate --list` prints the machines.
 
-exit status: 0 success; 2 wrong usage, or a trace without what is needed; 130 after
-Ctrl-C, with the results so far.
+exit status: 0 success; 1 --validate missed a level; 2 wrong usage, or a trace without
+what is needed; 130 after Ctrl-C.
 """
 
 

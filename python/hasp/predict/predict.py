@@ -49,11 +49,12 @@ def predict(options: Options) -> int:
     interrupt_on_signals()
     with flattened(options.machine) as machine_file:
         runs = Runs(load, options.machine, machine_file, options.rwlock)
-        runs = runs.of(calibrated(runs, locks[0], options.jobs))
         cpus = options.machine.topology.cpus
-        answer = Answer(runs.load, locks[0], threads, cpus, load.rate * 1e9)
-        analysis = Analysis(runs, answer, variants(options.seeds), options.jobs)
+        answer = Answer(load, locks[0], threads, cpus, load.rate * 1e9)
         try:
+            runs = runs.of(calibrated(runs, locks[0], options.jobs))
+            answer.load = runs.load
+            analysis = Analysis(runs, answer, variants(options.seeds), options.jobs)
             analysis.baseline()
             analysis.curves(locks)
             analysis.saturation()
