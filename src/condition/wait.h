@@ -73,22 +73,46 @@ CONDITION_INLINE void condition_wake(const void *condition, bool all,
     }
 }
 
+/* Two threads that signal each other in turn and both sleep would sleep for ever: the
+ * answer takes as long as the other one needs to wake up, which is longer than a short
+ * spin. So a waiter that keeps failing spins for twice the cost of parking now and
+ * then. If the other one answers at once, that succeeds, and neither sleeps again. */
+enum { CONDITION_FAILURES = 8, CONDITION_FAILURES_MOST = 128 };
+
+CONDITION_INLINE bool condition_is_due_to_probe(struct waiter *waiter)
+{
+    uint32_t failures = waiter->condition_failures;
+    return failures >= CONDITION_FAILURES && (failures & (failures - 1)) == 0;
+}
+
+CONDITION_INLINE void condition_count_failure(struct waiter *waiter)
+{
+    uint32_t failures = waiter->condition_failures + 1u;
+    if (failures > CONDITION_FAILURES_MOST)
+        failures = CONDITION_FAILURES_MOST / 2 + 1;
+    waiter->condition_failures = (uint16_t)failures;
+}
+
 /* Spins for a signal as long as that has paid off: a success doubles the next attempt,
  * up to the cost of parking, and a failure halves it. Returns true if signalled. */
 CONDITION_INLINE bool condition_spin(struct waiter *waiter, uint32_t cell)
 {
     const uint32_t most = spin_limit(), least = most / 16;
-    uint32_t spins = waiter->condition_spins;
+    uint32_t spins = waiter->condition_spins, next = spins / 2;
     if (spins < least)
         spins = least;
+    if (condition_is_due_to_probe(waiter))
+        spins = 2 * most;
     for (uint32_t done = 0; done < spins; done++) {
         if (load_acquire(&waiter->cell) != cell) {
-            waiter->condition_spins = 2 * spins < most ? 2 * spins : most;
+            waiter->condition_spins = (uint16_t)(2 * spins < most ? 2 * spins : most);
+            waiter->condition_failures = 0;
             return true;
         }
         relax();
     }
-    waiter->condition_spins = spins / 2;
+    waiter->condition_spins = (uint16_t)next;
+    condition_count_failure(waiter);
     return false;
 }
 

@@ -21,6 +21,8 @@ CASES = (
     ["think_time"],
     ["think_time", "--pinned", "--threads=8", "--think=1000"],
     ["think_time", "--floor", "--think=100"],
+    ["section_time", "--think=300"],
+    ["section_time", "--floor", "--pinned", "--think=300"],
     ["oversubscribed"],
     ["oversubscribed", "--threads=32"],
     ["oversubscribed", "--floor"],
@@ -102,6 +104,7 @@ def test_two_numbers_of_oversubscribed_threads_are_listed(program: str) -> None:
     assert few >= 8 and many == 4 * few
     assert threads["baton_ring"] == [few, many]
     assert threads["uncontended"] == threads["create_destroy"] == [2, 1]
+    assert threads["section_time"] == [few, many]
     assert threads["think_time"] == [2, few, many]
 
 
@@ -114,6 +117,20 @@ def test_a_longer_think_time_leaves_fewer_acquisitions(program: str) -> None:
     # when the loop was calibrated.
     assert long["operations"] <= 2 * long["seconds"] * 1e9 / 50_000
     assert short["operations"] > 4 * long["operations"]
+
+
+def test_a_third_of_the_think_time_is_spent_in_the_section(program: str) -> None:
+    floor = measure(
+        program,
+        "section_time",
+        "--floor",
+        "--threads=2",
+        "--think=300000",
+        "--seconds=0.1",
+    )
+    # Sections of 100 us exclude each other, if the CPU is as fast as when the loop was
+    # calibrated.
+    assert floor["operations"] <= 2 * floor["seconds"] * 1e9 / 100_000
 
 
 def test_figures_are_plausible(program: str) -> None:

@@ -19,6 +19,7 @@ TOOLS = (
     "lock_header.py",
     "kind_catalogue.py",
     "lock_data.py",
+    "lock_grid.py",
     "lock_pages.py",
     "lock_proofs.py",
     "lock_simulation.py",

@@ -24,8 +24,8 @@ struct options {
     double seconds;   /* duration of the measurement */
     double grace;     /* time that threads may take to end after that */
     unsigned beside;  /* uncontended: dependent multiplications after each pair */
-    unsigned think_ns; /* think_time: CPU time outside the section, each time */
-    bool pinned;       /* think_time: each thread stays on one CPU */
+    unsigned think_ns; /* think_time, section_time: CPU time outside the section */
+    bool pinned;       /* the same: each thread stays on one CPU */
     bool floor;
 };
 
@@ -47,7 +47,8 @@ struct bench_case {
     const char *better; /* "lower" or "higher" */
     bool has_floor;
     bool uses_lock; /* false: a reference without a lock */
-    bool thinks;    /* measured with each of think_times_ns, pinned and not */
+    const unsigned *think_times_ns; /* what a report measures, each pinned and not */
+    unsigned think_time_count;      /* 0: threads do not think */
     unsigned (*default_threads)(void);
     unsigned (*also_threads[2])(void); /* further thread counts for reports, or NULL */
     bool (*threads_allowed)(unsigned threads);
@@ -61,14 +62,11 @@ struct bench_case {
 extern const struct bench_case bench_cases[];
 extern const unsigned bench_case_count;
 
-/* What a report measures of cases that think. */
-enum { THINK_TIMES = 4 };
-extern const unsigned think_times_ns[THINK_TIMES];
-
 void measure_uncontended(const struct options *options, struct result *result);
 void measure_create_destroy(const struct options *options, struct result *result);
 void measure_contended(const struct options *options, struct result *result);
 void measure_think_time(const struct options *options, struct result *result);
+void measure_section_time(const struct options *options, struct result *result);
 void measure_oversubscribed(const struct options *options, struct result *result);
 void measure_trylock(const struct options *options, struct result *result);
 void measure_trylock_hammer(const struct options *options, struct result *result);

@@ -54,6 +54,15 @@ static bool is_any(unsigned threads)
     return threads > 0;
 }
 
+static const unsigned think_times_ns[] = {0, 100, 1000, 10000};
+/* A section is a third as long. */
+static const unsigned section_think_times_ns[] = {300, 3000};
+
+enum {
+    THINK_TIMES = sizeof think_times_ns / sizeof think_times_ns[0],
+    SECTION_TIMES = sizeof section_think_times_ns / sizeof section_think_times_ns[0]
+};
+
 const struct bench_case bench_cases[] = {
     {
         .name = "uncontended",
@@ -88,7 +97,8 @@ const struct bench_case bench_cases[] = {
         .better = "higher",
         .has_floor = true,
         .uses_lock = true,
-        .thinks = true,
+        .think_times_ns = think_times_ns,
+        .think_time_count = THINK_TIMES,
         .default_threads = two,
         .also_threads = {four_for_each_cpu, sixteen_for_each_cpu},
         .threads_allowed = is_any,
@@ -96,6 +106,22 @@ const struct bench_case bench_cases[] = {
         .default_seconds = 0.1,
         .measure = measure_think_time,
         .summary = "a short critical section, then work outside it",
+    },
+    {
+        .name = "section_time",
+        .unit = "acquisitions/s",
+        .better = "higher",
+        .has_floor = true,
+        .uses_lock = true,
+        .think_times_ns = section_think_times_ns,
+        .think_time_count = SECTION_TIMES,
+        .default_threads = four_for_each_cpu,
+        .also_threads = {sixteen_for_each_cpu},
+        .threads_allowed = is_any,
+        .threads_words = "any number",
+        .default_seconds = 0.1,
+        .measure = measure_section_time,
+        .summary = "work in the section, then three times as long outside it",
     },
     {
         .name = "oversubscribed",
@@ -214,5 +240,3 @@ const struct bench_case bench_cases[] = {
 };
 
 const unsigned bench_case_count = sizeof bench_cases / sizeof bench_cases[0];
-
-const unsigned think_times_ns[THINK_TIMES] = {0, 100, 1000, 10000};

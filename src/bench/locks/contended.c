@@ -6,17 +6,19 @@
  *
  * In think_time, threads also work outside the section. Without that, an unfair lock
  * looks fast: the thread that has just released it takes it again before another
- * thread notices.
+ * thread notices. In section_time, they also work inside it.
  */
 #include "bench/locks/harness.h"
 #include "bench/locks/operations.h"
 
 enum { THINK_INCREMENTS = 4, CALIBRATION_TURNS = 10000, CALIBRATION_RUNS = 20 };
+enum { THINK_FOR_EACH_SECTION = 3 };
 
 struct contest {
     struct crew crew;
     union subject subject;
-    uint64_t think_turns; /* multiplications outside the section */
+    uint64_t think_turns; /* multiplications outside the section ... */
+    uint64_t section_turns; /* ... and inside it */
     volatile uint64_t guarded __attribute__((aligned(CACHE_LINE)));
 };
 
@@ -57,6 +59,20 @@ static always_inline void think_loop(const struct operations *operations,
     }
 }
 
+static always_inline void section_loop(const struct operations *operations,
+                                       struct worker *worker)
+{
+    uint64_t turns = contest.think_turns, inside = contest.section_turns;
+    while (!crew_stopped(&contest.crew)) {
+        operations->acquire(&contest.subject);
+        contest.guarded++;
+        think(worker, inside);
+        operations->release(&contest.subject);
+        count_one(worker);
+        think(worker, turns);
+    }
+}
+
 /* Attempts without a pause in between; about half of them fail. */
 static always_inline void try_loop(const struct operations *operations,
                                    struct worker *worker)
@@ -88,6 +104,16 @@ static void think_pthread(struct worker *worker)
 static void think_floor(struct worker *worker)
 {
     think_loop(&floor_operations, worker);
+}
+
+static void section_pthread(struct worker *worker)
+{
+    section_loop(&pthread_operations, worker);
+}
+
+static void section_floor(struct worker *worker)
+{
+    section_loop(&floor_operations, worker);
 }
 
 static void try_pthread(struct worker *worker)
@@ -173,6 +199,16 @@ void measure_think_time(const struct options *options, struct result *result)
     contest.crew.work = options->floor ? think_floor : think_pthread;
     contest.think_turns = options->think_ns ? turns_of(options->think_ns) : 0;
     run_contest(options, result, THINK_INCREMENTS);
+}
+
+void measure_section_time(const struct options *options, struct result *result)
+{
+    contest.crew.pinned = options->pinned;
+    contest.crew.watch_stalls = true;
+    contest.crew.work = options->floor ? section_floor : section_pthread;
+    contest.think_turns = options->think_ns ? turns_of(options->think_ns) : 0;
+    contest.section_turns = contest.think_turns / THINK_FOR_EACH_SECTION;
+    run_contest(options, result, 1);
 }
 
 void measure_oversubscribed(const struct options *options, struct result *result)

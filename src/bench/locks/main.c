@@ -138,8 +138,8 @@ static void list_cases(void)
         for (int n = 0; n < 2 && item->also_threads[n]; n++)
             printf(",%u", item->also_threads[n]());
         printf("],\"think_ns\":[");
-        for (int n = 0; n < THINK_TIMES && item->thinks; n++)
-            printf("%s%u", n ? "," : "", think_times_ns[n]);
+        for (unsigned n = 0; n < item->think_time_count; n++)
+            printf("%s%u", n ? "," : "", item->think_times_ns[n]);
         printf("],\"seconds\":%g,\"floor\":%s,\"lock\":%s,\"summary\":\"%s\"}\n",
                item->default_seconds, item->has_floor ? "true" : "false",
                item->uses_lock ? "true" : "false", item->summary);
@@ -158,9 +158,9 @@ static void print_usage(FILE *file)
           "  --mutexes N    bytes_per_mutex: number of mutexes (default 100000)\n"
           "  --beside N     uncontended: N multiplications after each pair, about a\n"
           "                 nanosecond each (default 0)\n"
-          "  --think NS     think_time: nanoseconds of work outside the section, each\n"
-          "                 time (default 0)\n"
-          "  --pinned       think_time: each thread stays on one CPU\n"
+          "  --think NS     think_time, section_time: nanoseconds of work outside the\n"
+          "                 section, each time (default 0)\n"
+          "  --pinned       think_time, section_time: each thread stays on one CPU\n"
           "  --floor        an inlined test-and-set byte instead of the pthread calls\n"
           "  --list         print the cases, one JSON object per line\n"
           "  --help         print this\n"
@@ -247,8 +247,8 @@ static void check_options(void)
     bool is_pair = current_case->measure == measure_uncontended && !options.floor;
     if (options.beside && !is_pair)
         usage_error("--beside is for uncontended, without --floor");
-    if ((options.think_ns || options.pinned) && !current_case->thinks)
-        usage_error("--think and --pinned are for think_time");
+    if ((options.think_ns || options.pinned) && !current_case->think_time_count)
+        usage_error("--think and --pinned are for think_time and section_time");
     if (options.seconds < 0)
         options.seconds = current_case->default_seconds;
 }

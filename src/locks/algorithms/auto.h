@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Auto: one lock that chooses between competition, exclusive use and long spinning by
- * measuring them, for each mutex by itself. This project's own, from the parts of
- * others: the word and the bias of futex.h; the standby and the passive queue of D.
- * Dice, "Malthusian locks", EuroSys 2017; slices as in Y. Patel et al., "Avoiding
- * scheduler subversion using scheduler-cooperative locks", EuroSys 2020; a choice by
- * measurement as in J. Antić et al., "Locking made easy", Middleware 2016.
+ * Auto: one lock that chooses between a queue, competition without a queue, exclusive
+ * use and long spinning by measuring them, for each mutex by itself. This project's
+ * own, from the parts of others: the word and the bias of futex.h; the standby and the
+ * passive queue of D. Dice, "Malthusian locks", EuroSys 2017; slices as in Y. Patel et
+ * al., "Avoiding scheduler subversion using scheduler-cooperative locks", EuroSys 2020;
+ * a choice by measurement as in J. Antić et al., "Locking made easy", Middleware 2016.
  *
- * Idea: until it is contended, this is the futex lock. Then waiters queue, and only the
- * first one competes for the word with threads that arrive. If the lock is shared, it
- * tries eagerly. If the lock is exclusive, it leaves the lock to the threads that use
- * it, without a transfer of cache lines, until they pause or its patience of one slice
- * is over; then the next release hands the lock to it.
+ * Idea: until it is contended, this is the futex lock. At first it stays open: one
+ * waiter spins, the others sleep on the word. If the lock is shared, they queue, and
+ * only the first waiter competes for the word with threads that arrive. If the lock is
+ * exclusive, the first waiter leaves it to the threads that use it, without a transfer
+ * of cache lines, until they pause or its patience of one slice is over; then the next
+ * release hands the lock to it. A queue suffers if threads outnumber CPUs: a new first
+ * waiter is woken while the lock is held, which takes longer than a short section, and
+ * then it may wait for a CPU while the others sleep.
  *
  *   word      0 free; 1 held; 2 held with possible sleepers on the word; 3 the same,
  *             and the first waiter demands the lock
@@ -42,8 +45,8 @@
 #ifndef HASP_LOCKS_ALGORITHMS_AUTO_H
 #define HASP_LOCKS_ALGORITHMS_AUTO_H
 
-#include "locks/algorithms/auto_queue.h"
 #include "locks/algorithms/auto_standby.h"
+#include "locks/algorithms/auto_unqueued.h"
 
 /* Acquire: pairs with the release of every store to the mode. So a thread that finds
  * the bias ended sees the word as it was then, or later: its compare-and-exchange of
@@ -111,6 +114,16 @@ static inline bool auto_queue(struct lock *lock, uint32_t held,
     return acquired;
 }
 
+/* The caller sleeps, or has slept, on the word. It queues unless the lock is open. */
+static inline bool auto_wait_asleep(struct lock *lock, const struct deadline *deadline)
+{
+    bool acquired = false, in_time = auto_sleep_while_open(lock, &acquired, deadline);
+    acquired = acquired || auto_claim(lock);
+    if (acquired)
+        auto_adapt(lock);
+    return acquired || (in_time && auto_queue(lock, AUTO_SLEEPERS, deadline));
+}
+
 /* The lock is still biased, or was so when the caller arrived. */
 static __attribute__((noinline, unused)) bool
 auto_wait_biased(struct lock *lock, const struct deadline *deadline)
@@ -133,20 +146,7 @@ auto_wait_biased(struct lock *lock, const struct deadline *deadline)
     if (acquired)
         auto_end_bias(lock);
     fetch_add_relaxed(sleepers, UINT32_MAX); /* subtract one */
-    return acquired || (in_time && auto_queue(lock, AUTO_SLEEPERS, deadline));
-}
-
-/* A newcomer tries for a short time, in which most holders release. */
-static inline bool auto_try_briefly(struct lock *lock)
-{
-    uint32_t most = spin_limit() / 8 + 1;
-    for (uint32_t spins = 0, pause = 1; spins < most; pause *= 2) {
-        pause_for(pause - 1);
-        spins += pause - 1 + relax_at_most(1);
-        if (auto_try(lock))
-            return true;
-    }
-    return false;
+    return acquired || (in_time && auto_wait_asleep(lock, deadline));
 }
 
 static __attribute__((noinline, unused)) bool
@@ -154,14 +154,13 @@ auto_wait(struct lock *lock, bool biased, const struct deadline *deadline)
 {
     if (biased && !auto_bias_ended(lock))
         return auto_wait_biased(lock, deadline);
-    uint32_t policy = auto_policy(lock);
-    bool eager = policy == AUTO_SHARED ||
-                 (policy == AUTO_SPINNING && !load_relaxed(auto_tail(lock)));
-    if (eager && auto_try_briefly(lock)) {
+    bool open = auto_policy(lock) == AUTO_OPEN;
+    if (open ? auto_spin_alone(lock) : auto_try_briefly(lock)) {
         auto_adapt(lock);
         return true;
     }
-    return auto_queue(lock, AUTO_HELD, deadline);
+    return open ? auto_wait_asleep(lock, deadline)
+                : auto_queue(lock, AUTO_HELD, deadline);
 }
 
 static inline bool auto_timedlock(struct lock *lock, bool biased,
@@ -229,8 +228,7 @@ static inline void auto_relock(struct lock *lock, bool biased)
             acquire_if(&lock->word, 0, AUTO_SLEEPERS))
             return;
     fence_seq_cst(); /* as in auto_sleep */
-    if (!auto_claim(lock))
-        auto_queue(lock, AUTO_SLEEPERS, NULL);
+    auto_wait_asleep(lock, NULL);
 }
 
 static inline void auto_before_release(struct lock *lock)

@@ -2,13 +2,17 @@
 /*
  * The choice of a policy for auto.h by measurement.
  *
- *   shared     the first waiter competes for the word; waiters spin briefly, then sleep
+ *   open       no queue: one waiter spins for the word, the others sleep on it
  *   exclusive  the first waiter leaves the lock to its users for a slice; others sleep
+ *   shared     the first waiter competes for the word; waiters spin briefly, then sleep
  *   spinning   as shared, but waiters spin for much longer
  *
  * Holders that had to wait compare how many acquisitions a second each policy reaches.
  * The current one is measured all the time; another one is tried now and then for half
- * an epoch, and soon if the rate has changed much. A lock with few waits is not tried.
+ * an epoch, and soon if the rate has changed much. If it was better, it has to stay so
+ * for some epochs: a queue is fast until its first waiter has to wait for a CPU. For
+ * the same reason, the lock becomes open if the rate falls. An open lock with few waits
+ * is not tried.
  *
  * Acquisitions by trylock do not count. Threads that call it in a loop never wait, so
  * they acquire the lock most often while the others wait: if they counted, the policy
@@ -33,19 +37,33 @@
 
 #include "locks/algorithms/futex.h"
 
-enum auto_policy { AUTO_SHARED, AUTO_EXCLUSIVE, AUTO_SPINNING, AUTO_POLICIES };
+enum auto_policy {
+    AUTO_OPEN,
+    AUTO_EXCLUSIVE,
+    AUTO_SHARED,
+    AUTO_SPINNING,
+    AUTO_POLICIES
+};
 
 /* In lock->mode, beside FUTEX_SHARED, which says that the bias has ended. */
 enum { AUTO_POLICY_SHIFT = 1, AUTO_POLICY_BITS = 3 << AUTO_POLICY_SHIFT };
 #define AUTO_TRIED 0x80000000u
 
+/* Kinds of epochs. SETTLING follows a trial in vain, and ENTRY precedes a trial: some
+ * threads still wait in the way of the policy before, so these are not measured.
+ * SETTLING, ENTRY and TRIAL are half as long. */
+enum { AUTO_USUAL, AUTO_PROOF, AUTO_SETTLING, AUTO_ENTRY, AUTO_TRIAL };
+
 enum {
     AUTO_RECORDS = 512,
     AUTO_SLICE_NS = HANDOVER_LIMIT * 7000, /* half as long in a trial */
     AUTO_EPOCH_NS = AUTO_SLICE_NS - AUTO_SLICE_NS / 8, /* at least */
+    AUTO_WAIT_NS = AUTO_EPOCH_NS / 16 + 1, /* contended: one wait in this time */
     AUTO_SAMPLE = HANDOVER_LIMIT / 4 + 1,  /* waits between two looks at the clock */
+    AUTO_USES = 1024,                      /* the same, of acquisitions */
     AUTO_TRIES = 1,                        /* epochs before the first try */
-    AUTO_TRIES_MOST = 32,
+    AUTO_TRIES_MOST = 64,
+    AUTO_PROOFS = 8, /* epochs; longer than the scheduler lets a thread wait */
 };
 
 struct auto_record {
@@ -53,11 +71,13 @@ struct auto_record {
     struct atomic_u64 since; /* ns; start of the epoch */
     struct atomic_u32 count; /* state[2] at that time */
     struct atomic_u32 rate;  /* of the policy in use: acquisitions in 2^20 ns */
-    struct atomic_u32 trial; /* 1: this epoch tries another policy ... */
-    struct atomic_u32 usual; /* ... than this one */
+    struct atomic_u32 kind;  /* of the epoch */
+    struct atomic_u32 usual; /* the policy before a trial */
     struct atomic_u32 tried; /* number of trials */
     struct atomic_u32 pause; /* epochs between two trials */
-    struct atomic_u32 left;  /* epochs until the next trial */
+    struct atomic_u32 left;  /* epochs until the next trial, or the end of a proof */
+    struct atomic_u32 bad;   /* epochs in a row with a far lower rate */
+    struct atomic_u32 spins; /* AUTO_OPEN: a waiter spins, see auto.h; a hint */
 } __attribute__((aligned(64)));
 
 extern struct auto_record auto_records[AUTO_RECORDS]
@@ -80,16 +100,6 @@ static inline void auto_mark_tried(struct lock *lock, bool biased)
         store_relaxed(auto_waits(lock), load_relaxed(auto_waits(lock)) | AUTO_TRIED);
 }
 
-/* The holder is about to release the lock, which is not biased. */
-static inline void auto_count_use(struct lock *lock)
-{
-    uint32_t waits = load_relaxed(auto_waits(lock));
-    if (unlikely(waits & AUTO_TRIED))
-        store_relaxed(auto_waits(lock), waits & ~AUTO_TRIED);
-    else
-        store_relaxed(auto_count(lock), load_relaxed(auto_count(lock)) + 1);
-}
-
 static inline uint32_t auto_policy(struct lock *lock)
 {
     return (load_relaxed(&lock->mode) & AUTO_POLICY_BITS) >> AUTO_POLICY_SHIFT;
@@ -110,7 +120,8 @@ static inline struct auto_record *auto_record_of(const struct lock *lock)
 static inline uint64_t auto_slice_ns(const struct lock *lock)
 {
     const struct auto_record *record = auto_record_of(lock);
-    return load_relaxed(&record->trial) ? AUTO_SLICE_NS / 2 : AUTO_SLICE_NS;
+    bool trial = load_relaxed(&record->kind) == AUTO_TRIAL;
+    return trial ? AUTO_SLICE_NS / 2 : AUTO_SLICE_NS;
 }
 
 static inline void auto_choose(struct lock *lock, uint32_t policy)
@@ -127,35 +138,97 @@ static inline bool auto_is_better(uint32_t policy, uint64_t rate, uint32_t other
                                   uint64_t other_rate)
 {
     static const uint8_t price[] = {
-        [AUTO_SHARED] = 16, [AUTO_EXCLUSIVE] = 18, [AUTO_SPINNING] = 17};
+        [AUTO_OPEN] = 16,
+        [AUTO_EXCLUSIVE] = 18,
+        [AUTO_SHARED] = 17,
+        [AUTO_SPINNING] = 17,
+    };
     return rate * price[other] > other_rate * price[policy];
 }
 
-/* The trial of a policy is over: keeps the better one. */
+static inline void auto_settle(struct lock *lock, struct auto_record *record,
+                               uint32_t policy, uint32_t left)
+{
+    auto_choose(lock, policy % AUTO_POLICIES);
+    store_relaxed(&record->kind, AUTO_SETTLING);
+    store_relaxed(&record->left, left);
+}
+
+/* The trial of a policy was in vain. Once all have been tried, the pauses become longer
+ * and longer. */
+static inline void auto_give_up(struct lock *lock, struct auto_record *record)
+{
+    bool all = load_relaxed(&record->tried) % (AUTO_POLICIES - 1) == 0;
+    uint32_t pause = load_relaxed(&record->pause);
+    if ((all || pause > AUTO_TRIES) && pause < AUTO_TRIES_MOST)
+        pause *= 2;
+    store_relaxed(&record->pause, pause);
+    auto_settle(lock, record, load_relaxed(&record->usual), pause);
+}
+
+/* The trial of a policy is over. */
 static inline void auto_judge(struct lock *lock, struct auto_record *record,
                               uint32_t rate)
 {
-    uint32_t usual = load_relaxed(&record->usual), pause = AUTO_TRIES;
-    store_relaxed(&record->trial, 0);
+    uint32_t usual = load_relaxed(&record->usual);
     if (auto_is_better(auto_policy(lock), rate, usual, load_relaxed(&record->rate))) {
-        store_relaxed(&record->rate, rate);
+        store_relaxed(&record->kind, AUTO_PROOF);
+        store_relaxed(&record->left, AUTO_PROOFS);
     } else {
-        auto_choose(lock, usual % AUTO_POLICIES);
-        pause = 2 * load_relaxed(&record->pause);
-        if (pause > AUTO_TRIES_MOST)
-            pause = AUTO_TRIES_MOST;
+        auto_give_up(lock, record);
     }
-    store_relaxed(&record->pause, pause);
-    store_relaxed(&record->left, pause);
+}
+
+/* An epoch of a policy that was better in its trial is over. A bad one now and then is
+ * the scheduler's doing. */
+static inline void auto_prove(struct lock *lock, struct auto_record *record,
+                              uint32_t rate)
+{
+    bool good = rate >= load_relaxed(&record->rate);
+    uint32_t left = load_relaxed(&record->left) + (good ? -1u : AUTO_PROOFS / 2);
+    store_relaxed(&record->left, left);
+    if (left > AUTO_PROOFS + AUTO_PROOFS / 2) {
+        auto_give_up(lock, record);
+    } else if (!left) {
+        store_relaxed(&record->kind, AUTO_USUAL);
+        store_relaxed(&record->rate, rate);
+        store_relaxed(&record->pause, AUTO_TRIES);
+        store_relaxed(&record->left, AUTO_TRIES);
+    }
 }
 
 static inline void auto_try_another(struct lock *lock, struct auto_record *record)
 {
     uint32_t usual = auto_policy(lock), tried = load_relaxed(&record->tried);
-    store_relaxed(&record->trial, 1);
+    uint32_t other = (usual + 1 + tried % (AUTO_POLICIES - 1)) % AUTO_POLICIES;
+    store_relaxed(&record->kind, AUTO_ENTRY);
     store_relaxed(&record->usual, usual);
     store_relaxed(&record->tried, tried + 1);
-    auto_choose(lock, (usual + 1 + tried % (AUTO_POLICIES - 1)) % AUTO_POLICIES);
+    auto_choose(lock, other);
+}
+
+/* The rate of a policy has fallen: the lock becomes open. An exclusive one is tried
+ * again at once, as it depends on chance much less than a queue. */
+static inline void auto_fall_back(struct lock *lock, struct auto_record *record)
+{
+    uint32_t pause = load_relaxed(&record->pause);
+    pause = pause < AUTO_TRIES_MOST ? 2 * pause : pause;
+    store_relaxed(&record->pause, pause);
+    store_relaxed(&record->tried, 0);
+    auto_settle(lock, record, AUTO_OPEN, auto_is_exclusive(lock) ? AUTO_TRIES : pause);
+}
+
+/* Returns whether the rate of the policy in use has changed much, and keeps it. A fall
+ * has to last for two epochs. */
+static inline bool auto_has_changed(struct auto_record *record, uint32_t rate)
+{
+    uint32_t before = load_relaxed(&record->rate), bad = load_relaxed(&record->bad);
+    bool fallen = rate < before - before / 3;
+    store_relaxed(&record->bad, fallen && !bad);
+    if (fallen && !bad)
+        return false;
+    store_relaxed(&record->rate, rate);
+    return fallen || rate > before + before / 3;
 }
 
 /* An epoch with the policy in use is over: is it time to try another one? */
@@ -164,19 +237,47 @@ static inline void auto_consider(struct lock *lock, struct auto_record *record,
 {
     uint32_t before = load_relaxed(&record->rate);
     uint32_t left = load_relaxed(&record->left);
-    bool changed = rate > before + before / 3 || rate < before - before / 3;
-    store_relaxed(&record->rate, rate);
-    if (changed) {
+    bool open = auto_policy(lock) == AUTO_OPEN;
+    if (auto_has_changed(record, rate)) {
+        if (rate < before && !open) {
+            auto_fall_back(lock, record);
+            return;
+        }
         store_relaxed(&record->pause, AUTO_TRIES);
         left = left < AUTO_TRIES ? left : AUTO_TRIES;
     }
-    if (!contended && auto_policy(lock) == AUTO_SHARED)
+    if (!contended && open)
         return;
-    if (left) {
+    if (left)
         store_relaxed(&record->left, left - 1);
-        return;
-    }
-    auto_try_another(lock, record);
+    else
+        auto_try_another(lock, record);
+}
+
+static inline void auto_begin(struct lock *lock, struct auto_record *record)
+{
+    store_relaxed(&record->lock, (uintptr_t)lock);
+    store_relaxed(&record->rate, 0);
+    store_relaxed(&record->bad, 0);
+    store_relaxed(&record->kind, AUTO_USUAL);
+    store_relaxed(&record->pause, AUTO_TRIES);
+    store_relaxed(&record->left, AUTO_TRIES);
+}
+
+/* An epoch of this kind is over. */
+static inline void auto_end_epoch(struct lock *lock, struct auto_record *record,
+                                  uint32_t kind, uint32_t rate, bool contended)
+{
+    if (kind == AUTO_SETTLING)
+        store_relaxed(&record->kind, AUTO_USUAL);
+    else if (kind == AUTO_ENTRY)
+        store_relaxed(&record->kind, AUTO_TRIAL);
+    else if (kind == AUTO_TRIAL)
+        auto_judge(lock, record, rate);
+    else if (kind == AUTO_PROOF)
+        auto_prove(lock, record, rate);
+    else
+        auto_consider(lock, record, rate, contended);
 }
 
 static __attribute__((noinline, unused)) void auto_look(struct lock *lock)
@@ -185,8 +286,9 @@ static __attribute__((noinline, unused)) void auto_look(struct lock *lock)
     uint64_t now = now_ns(), since = load_relaxed(&record->since);
     uint32_t count = load_relaxed(auto_count(lock));
     bool mine = load_relaxed(&record->lock) == (uintptr_t)lock;
-    bool trial = mine && load_relaxed(&record->trial);
-    if (mine && now - since < (trial ? AUTO_EPOCH_NS / 2 : AUTO_EPOCH_NS))
+    uint32_t kind = load_relaxed(&record->kind);
+    uint64_t length = kind >= AUTO_SETTLING ? AUTO_EPOCH_NS / 2 : AUTO_EPOCH_NS;
+    if (mine && now - since < length)
         return;
     uint32_t uses = count - load_relaxed(&record->count);
     uint32_t waits = load_relaxed(auto_waits(lock));
@@ -194,18 +296,28 @@ static __attribute__((noinline, unused)) void auto_look(struct lock *lock)
     store_relaxed(&record->count, count);
     store_relaxed(auto_waits(lock), 0);
     if (!mine) {
-        store_relaxed(&record->lock, (uintptr_t)lock);
-        store_relaxed(&record->rate, 0);
-        store_relaxed(&record->trial, 0);
-        store_relaxed(&record->pause, AUTO_TRIES);
-        store_relaxed(&record->left, AUTO_TRIES);
+        auto_begin(lock, record);
         return;
     }
+    bool often = waits >= (now - since) / AUTO_WAIT_NS;
     uint64_t rate = ((uint64_t)uses << 20) / (now - since + 1);
-    if (trial)
-        auto_judge(lock, record, (uint32_t)rate);
-    else
-        auto_consider(lock, record, (uint32_t)rate, waits >= uses / 16);
+    auto_end_epoch(lock, record, kind, (uint32_t)rate, often || waits >= uses / 16);
+}
+
+/* The holder is about to release the lock, which is not biased. If no thread had to
+ * wait for long, the policy may be why: waiters sleep, or wait for a CPU. So holders
+ * that did not wait look, too. */
+static inline void auto_count_use(struct lock *lock)
+{
+    uint32_t waits = load_relaxed(auto_waits(lock));
+    if (unlikely(waits & AUTO_TRIED)) {
+        store_relaxed(auto_waits(lock), waits & ~AUTO_TRIED);
+        return;
+    }
+    uint32_t count = load_relaxed(auto_count(lock)) + 1;
+    store_relaxed(auto_count(lock), count);
+    if (unlikely(count % AUTO_USES == 0) && HANDOVER_LIMIT > 1)
+        auto_look(lock);
 }
 
 /* Called by a holder that had to wait. */

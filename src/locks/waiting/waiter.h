@@ -53,8 +53,9 @@ struct waiter {
     uint32_t may_change;        /* may leave or park: grant by exchange, not by a
                                  * store */
     uint32_t ticket;
-    uint32_t condition_spins; /* how long it was worth spinning there, for recent
+    uint16_t condition_spins; /* how long it was worth spinning there, for recent
                                * users */
+    uint16_t condition_failures; /* spins there in a row that were in vain */
     uint32_t epoch; /* of its waits on condition variables, shifted left by 8 */
 
     struct atomic_u32 more[8]; /* for the algorithm, in the line of the cell; undefined
