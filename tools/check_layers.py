@@ -45,7 +45,7 @@ MAY_INCLUDE: dict[str, set[str]] = {
     },
     "calibrate": {"platform"},
     "simulator": {"platform"},
-    "explorer": {"condition", "platform", "structures"},
+    "explorer": {"condition", "delegation", "platform", "structures"},
     "bench": {
         *("platform", "locks", "rwlocks", "spinlocks", "barriers"),
         *("delegation", "elision", "structures", "profiler", "simulator", "explorer"),
@@ -77,6 +77,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
     "rwlocks": ("algorithms", "list"),
     "spinlocks": ("algorithms", "list"),
     "barriers": ("algorithms", "list"),
+    "delegation": ("algorithms", "list"),
     "profiler": ("store", "threads", "record", "sample", "session"),
     "explorer": ("base", "memory", "execution", "search", "clients"),
 }

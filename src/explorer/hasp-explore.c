@@ -81,7 +81,8 @@ static void print_finding(const char *lock, const struct client *client,
 /* These locks search slots that are chosen by thread id. */
 static bool ids_matter(const char *lock)
 {
-    static const char *const by_id[] = {"fc-mcs", "u-scl", "bravo", "passive"};
+    static const char *const by_id[] = {"fc-mcs", "u-scl", "bravo", "passive",
+                                        "flat-combining"};
     for (unsigned i = 0; i < sizeof by_id / sizeof by_id[0]; i++)
         if (strstr(lock, by_id[i]))
             return true;
@@ -156,6 +157,13 @@ static int check_channel(unsigned policy, const struct arguments *arguments)
     return check(&subject, arguments);
 }
 
+static int check_executor(unsigned index, const struct arguments *arguments)
+{
+    const struct subject subject = {"executor", executor_client_uses(index),
+                                    executor_clients, executor_client_count};
+    return check(&subject, arguments);
+}
+
 static int check_map(unsigned variant, const struct arguments *arguments)
 {
     const struct subject subject = {"map", map_client_uses(), map_clients,
@@ -190,6 +198,8 @@ static const struct kind {
      &barrier_client_count},
     {"channel", &channel_policies, channel_policy_find, check_channel, channel_clients,
      &channel_client_count},
+    {"executor", &executor_list_length, executor_client_find, check_executor,
+     executor_clients, &executor_client_count},
     {"map", &map_variants, map_variant_find, check_map, map_clients, &map_client_count},
     {"transaction", &transaction_variants, transaction_variant_find, check_transaction,
      transaction_clients, &transaction_client_count},

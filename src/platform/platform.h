@@ -109,6 +109,9 @@
  *
  * FAILING. die(text) prints "hasp: text" to standard error and aborts the process.
  *
+ * COUNTING. STATISTICS: 1 if code should count what it does for its users, 0 where that
+ * would only multiply the states.
+ *
  * TESTING. release_window() follows every store that releases a lock and after which
  * the releaser has more to do. Natively it does nothing; the perturbed platform delays
  * the caller there, so that code that accesses the lock too late hits unmapped memory.

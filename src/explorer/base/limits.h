@@ -14,7 +14,7 @@ enum {
     VIEWS = 192,
     READS = 24,
     SLOTS = 48, /* in each pool */
-    POOLS = 4,
+    POOLS = 5,
     CHOICES = 256, /* of one thread at one step */
 };
 

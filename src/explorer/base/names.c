@@ -4,6 +4,7 @@
 #include "explorer/base/slots.h"
 #include "explorer/base/variables.h"
 
+#include "delegation/call.h"
 #include "locks/waiting/waiter.h"
 #include "rwlocks/read_holds.h"
 
@@ -50,11 +51,20 @@ static const struct field barrier_fields[] = {
     FIELD(barrier, arrivals), FIELD(barrier, count),      FIELD(barrier, kind),
     FIELD(barrier, block),    FIELD(barrier, base),       FIELD(barrier, generation),
     FIELD(barrier, central),  {0, 0, NULL}};
+static const struct field call_fields[] = {
+    FIELD(call, cell),    FIELD(call, next),    FIELD(call, asleep),
+    FIELD(call, section), FIELD(call, context), FIELD(call, result),
+    {0, 0, NULL}};
+static const struct field delegate_fields[] = {
+    FIELD(delegate, line_count), FIELD(delegate, tail),     FIELD(delegate, word),
+    FIELD(delegate, busy),       FIELD(delegate, sleepers), FIELD(delegate, lock),
+    {0, 0, NULL}};
 static const struct {
     const char *name;
     const struct field *fields;
 } pools[POOLS] = {[WAITER_POOL] = {"waiter", waiter_fields},
                   [SIDE_POOL] = {"side block", side_block_fields},
+                  [CALL_POOL] = {"call", call_fields},
                   [HOLDS_POOL] = {"read holds", read_holds_fields},
                   [BARRIER_POOL] = {"barrier block", barrier_block_fields}};
 
@@ -83,7 +93,8 @@ const char *cell_name(const void *address)
     static char whole[64];
     const char *at = address, *lock = (const char *)&client_lock,
                *rwlock = (const char *)&client_rwlock,
-               *barrier = (const char *)&client_barrier;
+               *barrier = (const char *)&client_barrier,
+               *delegate = (const char *)&client_delegate;
     int pool;
     unsigned id;
     size_t offset;
@@ -93,6 +104,8 @@ const char *cell_name(const void *address)
         return name_in(rwlock_fields, (size_t)(at - rwlock), "rwlock");
     if (at >= barrier && at < barrier + sizeof client_barrier)
         return name_in(barrier_fields, (size_t)(at - barrier), "barrier");
+    if (at >= delegate && at < delegate + sizeof client_delegate)
+        return name_in(delegate_fields, (size_t)(at - delegate), "delegate");
     if (address == &client_spinlock)
         return "spinlock";
     if (address == &client_spinlock.next)

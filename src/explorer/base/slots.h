@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-enum { WAITER_POOL, SIDE_POOL, HOLDS_POOL, BARRIER_POOL }; /* indices of pools */
+enum { WAITER_POOL, SIDE_POOL, CALL_POOL, HOLDS_POOL, BARRIER_POOL }; /* indices */
 
 extern struct pool_slot slots[POOLS][SLOTS + 1];
 

@@ -7,6 +7,7 @@ struct rwlock client_rwlock;
 const struct rwlock_operations *client_rwlock_operations;
 struct spinlock client_spinlock;
 struct barrier client_barrier;
+struct delegate client_delegate;
 
 uint32_t inside, sections;
 struct atomic_u32 flag, arrived, served;

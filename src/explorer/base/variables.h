@@ -4,6 +4,7 @@
 #define HASP_EXPLORER_BASE_VARIABLES_H
 
 #include "barriers/list/descriptor.h"
+#include "delegation/list/descriptor.h"
 #include "locks/list/descriptor.h"
 #include "rwlocks/list/descriptor.h"
 #include "spinlocks/list/descriptor.h"
@@ -14,6 +15,7 @@ extern struct rwlock client_rwlock;
 extern const struct rwlock_operations *client_rwlock_operations;
 extern struct spinlock client_spinlock;
 extern struct barrier client_barrier;
+extern struct delegate client_delegate;
 
 /* Returns whether the address is inside the lock under check. */
 bool is_of_the_lock(const void *address);

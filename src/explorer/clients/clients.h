@@ -29,6 +29,12 @@ extern const unsigned channel_client_count, channel_policies;
 int channel_policy_find(const char *name);
 struct lock_descriptor channel_client_uses(unsigned policy);
 
+/* Clients of executors (delegation/executors.def). */
+extern const struct client executor_clients[];
+extern const unsigned executor_client_count;
+int executor_client_find(const char *name);
+struct lock_descriptor executor_client_uses(unsigned index);
+
 /* Clients of maps, numbered as a list of one. */
 extern const struct client map_clients[];
 extern const unsigned map_client_count, map_variants;

@@ -10,6 +10,7 @@
 #include "explorer/memory/ordered_cells.h"
 
 #include "barriers/barrier.h"
+#include "delegation/call.h"
 #include "locks/memory/side_memory.h"
 #include "locks/waiting/waiter.h"
 #include "rwlocks/read_holds.h"
@@ -19,7 +20,8 @@ enum { FREE, TAKEN, KEPT }; /* of pool_state.taken */
 static struct pool *const pools[POOLS] = {[WAITER_POOL] = &waiter_pool,
                                           [SIDE_POOL] = &side_pool,
                                           [HOLDS_POOL] = &read_holds_pool,
-                                          [BARRIER_POOL] = &barrier_pool};
+                                          [BARRIER_POOL] = &barrier_pool,
+                                          [CALL_POOL] = &call_pool};
 
 static unsigned index_of(const struct pool *pool)
 {
@@ -33,7 +35,8 @@ static unsigned index_of(const struct pool *pool)
 static bool holds_id(unsigned pool, unsigned word)
 {
     enum { LINK = 12, KEY }; /* in struct gcr */
-    return pool == WAITER_POOL ||
+    enum { NEXT = 1 };       /* in struct call */
+    return pool == WAITER_POOL || (pool == CALL_POOL && word == NEXT) ||
            (pool == SIDE_POOL &&
             (word < 2 || word == SIDE_BLOCKS_MAX || word == SIDE_FLAG || word == LINK ||
              word == KEY));
@@ -130,7 +133,8 @@ static void expect_settled(struct pool *pool, struct pool_slot *slot)
     unsigned words =
         pool == &side_pool || pool == &barrier_pool
             ? SIDE_BLOCK_WORDS
-            : offsetof(struct waiter, asleep) / 4;
+        : pool == &call_pool ? offsetof(struct call, asleep) / 4
+                             : offsetof(struct waiter, asleep) / 4;
     for (unsigned i = 0; i < words; i++) {
         struct atomic_u32 *word = &((struct side_block *)slot)->words[i];
         const struct location *location =
@@ -158,6 +162,12 @@ void pool_give(struct pool *pool, struct pool_slot *slot)
     model.thread[thread].iteration.idle = 0;
     uint16_t cell = order_cell(slot);
     memory_store(&model.thread[thread], cell, message_count(cell), 0, CHECKED_RELEASE);
+}
+
+void pool_give_here(struct pool *pool, struct pool_slot *slot)
+{
+    model.pool[index_of(pool)].home[slot->link.id - 1] = (uint8_t)model.running;
+    pool_give(pool, slot);
 }
 
 void pool_keep(struct pool *pool, struct pool_slot *slot)

@@ -85,6 +85,12 @@ void pool_give(struct pool *pool, struct pool_slot *slot)
                                      ((head >> 32) + 1) << 32 | slot->link.id));
 }
 
+void pool_give_here(struct pool *pool, struct pool_slot *slot)
+{
+    slot->link.home = current_thread() % POOL_SHARDS;
+    pool_give(pool, slot);
+}
+
 void pool_keep(struct pool *pool, struct pool_slot *slot)
 {
     (void)pool;

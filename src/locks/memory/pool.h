@@ -51,6 +51,10 @@ struct pool_slot *pool_take(struct pool *pool);
 /* Gives the slot back. No queue may lead to it any more. */
 void pool_give(struct pool *pool, struct pool_slot *slot);
 
+/* The same, but the caller's next pool_take() gets the slot, whoever took it before. Only
+ * for slots that threads exchange one for one. */
+void pool_give_here(struct pool *pool, struct pool_slot *slot);
+
 /* Declares that the slot will never be given back, so that leak detection ignores
  * it. */
 void pool_keep(struct pool *pool, struct pool_slot *slot);

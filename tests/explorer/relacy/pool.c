@@ -83,3 +83,9 @@ void pool_keep(struct pool *pool, struct pool_slot *slot)
     (void)pool, (void)slot;
     taken--;
 }
+
+void pool_give_here(struct pool *pool, struct pool_slot *slot)
+{
+    slot->link.home = current_thread() % THREADS;
+    pool_give(pool, slot);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Flat combining. D. Hendler, I. Incze, N. Shavit, M. Tzafrir, "Flat combining and the
+ * synchronization-parallelism tradeoff", SPAA 2010.
+ *
+ * Idea: a thread writes its request into a line of the object (lines.h). Whoever finds
+ * the object's latch free takes it and executes the requests of all lines, several
+ * times if there are many; the others only read their own line and the latch.
+ *
+ *   word      the latch: 1 while a thread combines
+ *   sleepers  threads that are, or may soon be, asleep with a request
+ *
+ * F1. A thread executes sections only while it has the latch.
+ * F2. A thread sleeps only after it has made its cell PARKED, executed a fence, and
+ *     found the latch taken. A combiner frees the latch, executes a fence, and reads
+ *     `sleepers`. At least one of them sees the store of the other; so each request has
+ *     a thread that is awake and will execute it: its own, or a combiner, which wakes
+ *     one that it has missed. That one combines, or finds another combiner.
+ *
+ * The store that frees the latch (release) pairs with the exchange that takes it.
+ */
+#ifndef HASP_DELEGATION_ALGORITHMS_FLAT_COMBINING_H
+#define HASP_DELEGATION_ALGORITHMS_FLAT_COMBINING_H
+
+#include "delegation/algorithms/lines.h"
+
+static inline bool flat_combining_init(struct delegate *delegate)
+{
+    lines_init(delegate);
+    store_release(&delegate->word, 0);
+    return true;
+}
+
+/* Executes requests for as long as there are several, then frees the latch. */
+static inline void flat_combining_serve(struct delegate *delegate, struct wakes *wakes)
+{
+    uint32_t served = 0, last;
+    do {
+        last = lines_serve(delegate, wakes);
+        served += last;
+    } while (last > 1 && served < COMBINED_MOST);
+    delegate_count(delegate, served);
+}
+
+/* Wakes a thread whose request the caller has missed. */
+static __attribute__((noinline, unused)) void
+flat_combining_wake(struct delegate *delegate)
+{
+    uint32_t count = load_acquire(&delegate->line_count);
+    for (uint32_t index = 0; index < count; index++) {
+        struct atomic_u32 *cell = &line_at(delegate, index)->cell;
+        uint32_t seen = CALL_PARKED;
+        if (load_relaxed(cell) == CALL_PARKED &&
+            compare_exchange_relaxed(cell, &seen, CALL_WAITING)) {
+            unpark(cell, 1);
+            return;
+        }
+    }
+}
+
+/* Combines if the latch is free; the caller's own request is executed then, unless
+ * somebody else has done that. */
+static inline void flat_combining_try(struct delegate *delegate, struct call *own)
+{
+    struct wakes wakes;
+    if (load_relaxed(&delegate->word) || !acquire_if(&delegate->word, 0, 1))
+        return;
+    wakes.count = 0;
+    if (still_waiting(load_acquire(&own->cell)))
+        flat_combining_serve(delegate, &wakes);
+    store_release(&delegate->word, 0);
+    fence_seq_cst();
+    if (unlikely(load_relaxed(&delegate->sleepers)))
+        flat_combining_wake(delegate);
+    wakes_flush(&wakes);
+}
+
+/* Returns true if the request has been executed, or if the latch is free. */
+static inline bool flat_combining_goes_on(struct delegate *delegate,
+                                          const struct call *own)
+{
+    return !still_waiting(load_relaxed(&own->cell)) || !load_relaxed(&delegate->word);
+}
+
+/* Sleeps while another thread combines. */
+static __attribute__((noinline, unused)) void
+flat_combining_sleep(struct delegate *delegate, struct call *own)
+{
+    uint32_t seen = CALL_WAITING;
+    fetch_add_relaxed(&delegate->sleepers, 1);
+    if (compare_exchange_relaxed(&own->cell, &seen, CALL_PARKED)) {
+        fence_seq_cst();
+        seen = CALL_PARKED;
+        if (!load_relaxed(&delegate->word))
+            compare_exchange_relaxed(&own->cell, &seen, CALL_WAITING);
+        while (load_relaxed(&own->cell) == CALL_PARKED)
+            park(&own->cell, CALL_PARKED, NULL);
+    }
+    fetch_add_relaxed(&delegate->sleepers, UINT32_MAX);
+}
+
+static inline void flat_combining_wait(struct delegate *delegate, struct call *own,
+                                       enum waiting waiting)
+{
+    struct spinner spinner = {0, 0};
+    uint32_t left = spin_limit();
+    while (!flat_combining_goes_on(delegate, own)) {
+        if (!may_park(waiting)) {
+            spinner_spin(&spinner, NULL);
+        } else if (left) {
+            left -= relax_at_most(left);
+        } else {
+            flat_combining_sleep(delegate, own);
+            return;
+        }
+    }
+}
+
+static inline void *flat_combining_run(struct delegate *delegate,
+                                       void *(*section)(void *), void *context,
+                                       enum waiting waiting)
+{
+    struct call *own = line_take(delegate);
+    line_ask(own, section, context);
+    flat_combining_try(delegate, own);
+    while (still_waiting(load_acquire(&own->cell))) {
+        flat_combining_wait(delegate, own, waiting);
+        flat_combining_try(delegate, own);
+    }
+    return line_end(own);
+}
+
+static inline void flat_combining_destroy(struct delegate *delegate)
+{
+    lines_destroy(delegate);
+}
+
+#endif

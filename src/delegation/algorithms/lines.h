@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lines: the calls of an object in which its executor searches for requests, in place
+ * of a queue.
+ *
+ * A thread takes a free line for each request, usually the same one again, because it
+ * begins to search at its thread id. So threads need no registration, and any number of
+ * them may come and go. If all lines are in use, there is one more afterwards; no line
+ * goes before the object does.
+ *
+ *   line_count  lines so far
+ *   clusters    directories: ids of lines
+ *   cell        of a line: FREE; TAKEN by a thread that writes its request; then as of
+ *               any call (call.h), WAITING or PARKED, DONE
+ *
+ * L1. A thread stores WAITING (release) after its request; the executor loads the cell
+ *     (acquire) before it reads that.
+ * L2. A thread that frees its line (release) has read the result; the next one takes
+ *     the line by an acquire.
+ */
+#ifndef HASP_DELEGATION_ALGORITHMS_LINES_H
+#define HASP_DELEGATION_ALGORITHMS_LINES_H
+
+#include "delegation/call.h"
+#include "delegation/delegate.h"
+
+enum {
+    LINES_EACH = HANDOVER_LIMIT == 1 ? 2 : POOL_PAYLOAD / sizeof(struct atomic_u32),
+    LINES_MOST = LINES_EACH * (HANDOVER_LIMIT == 1 ? 2 : CLUSTERS_MOST),
+};
+
+/* Ids of lines; a slot of the pool of calls. */
+struct directory {
+    struct atomic_u32 ids[POOL_PAYLOAD / sizeof(struct atomic_u32)];
+    struct pool_link link;
+} __attribute__((aligned(CACHE_LINE)));
+
+_Static_assert(sizeof(struct directory) == sizeof(struct call), "it is one of them");
+
+static inline struct atomic_u32 *line_id(const struct delegate *delegate,
+                                         uint32_t index)
+{
+    struct call *directory = delegate->clusters[index / LINES_EACH];
+    return &((struct directory *)(void *)directory)->ids[index % LINES_EACH];
+}
+
+static inline struct call *line_at(const struct delegate *delegate, uint32_t index)
+{
+    return call_at(load_relaxed(line_id(delegate, index)));
+}
+
+static inline void lines_init(struct delegate *delegate)
+{
+    for (uint32_t index = 0; index < LINES_MOST; index++) {
+        if (index % LINES_EACH == 0)
+            delegate->clusters[index / LINES_EACH] = call_take();
+        store_relaxed(line_id(delegate, index), 0);
+    }
+    store_release(&delegate->line_count, 0);
+}
+
+static inline void lines_destroy(struct delegate *delegate)
+{
+    uint32_t count = load_acquire(&delegate->line_count);
+    for (uint32_t index = 0; index < count; index++) {
+        (void)load_acquire(&line_at(delegate, index)->cell);
+        call_give(line_at(delegate, index));
+    }
+    for (uint32_t index = 0; index < LINES_MOST; index += LINES_EACH)
+        call_give(delegate->clusters[index / LINES_EACH]);
+}
+
+/* Adds line `count`, unless another thread does so first. */
+static __attribute__((noinline, unused)) void line_add(struct delegate *delegate,
+                                                       uint32_t count)
+{
+    struct call *fresh = call_take();
+    uint32_t none = 0, number = count;
+    store_relaxed(&fresh->cell, CALL_FREE);
+    if (!compare_exchange_release(line_id(delegate, count), &none, fresh->link.id)) {
+        call_give(fresh);
+        (void)load_acquire(line_id(delegate, count)); /* and is published below */
+    }
+    compare_exchange_release(&delegate->line_count, &number, count + 1);
+}
+
+/* Returns a line that the caller has TAKEN. */
+static inline struct call *line_take(struct delegate *delegate)
+{
+    const uint32_t home = current_thread();
+    for (;;) {
+        uint32_t count = load_acquire(&delegate->line_count);
+        for (uint32_t i = 0; i < count; i++) {
+            struct call *line = line_at(delegate, (home + i) % count);
+            uint32_t seen = CALL_FREE;
+            if (load_relaxed(&line->cell) == CALL_FREE &&
+                compare_exchange_acquire(&line->cell, &seen, CALL_TAKEN))
+                return line;
+        }
+        if (count < LINES_MOST)
+            line_add(delegate, count);
+        else
+            yield();
+    }
+}
+
+/* Publishes the request of a line that the caller has TAKEN. */
+static inline void line_ask(struct call *line, void *(*section)(void *), void *context)
+{
+    call_ask(line, section, context);
+    store_release(&line->cell, CALL_WAITING);
+}
+
+/* Returns the result of a line that is DONE, and frees the line. */
+static inline void *line_end(struct call *line)
+{
+    void *result = call_result(line);
+    store_release(&line->cell, CALL_FREE);
+    return result;
+}
+
+/* Executes the requests of all lines. Returns their number. */
+static inline uint32_t lines_serve(struct delegate *delegate, struct wakes *wakes)
+{
+    uint32_t count = load_acquire(&delegate->line_count), served = 0;
+    for (uint32_t index = 0; index < count; index++) {
+        struct call *line = line_at(delegate, index);
+        if (!still_waiting(load_acquire(&line->cell)))
+            continue;
+        call_execute(line);
+        call_finish(line, wakes);
+        served++;
+    }
+    return served;
+}
+
+#endif

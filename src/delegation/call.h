@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls: requests to execute a section, each in a cache line of its own.
+ *
+ * They come from a pool (locks/memory/pool.h), never from stacks: a late unpark() or a
+ * stale read of a call is harmless, and threads need neither an id nor a clean-up at
+ * their end.
+ *
+ *   cell     WAITING or PARKED until it is settled; then COMBINES: its thread executes
+ *            sections, its own first, or DONE: the section has been executed
+ *   next     id of the next call, 0 if unknown
+ *   section, context, result   written by the caller, and by the thread that executes
+ *
+ * K1. The store of COMBINES or DONE (release) pairs with wait_for_grant() (acquire): the
+ *     thread sees what the sections before it did, and the result.
+ * K2. After it has settled a call, a thread uses the call only as an address.
+ */
+#ifndef HASP_DELEGATION_CALL_H
+#define HASP_DELEGATION_CALL_H
+
+#include "locks/waiting/policies.h"
+
+enum call_state {
+    CALL_WAITING = WAITER_WAITING,
+    CALL_PARKED = WAITER_PARKED,
+    CALL_COMBINES = WAITER_GRANTED,
+    CALL_DONE = WAITER_HANDED_OVER,
+    CALL_FREE = 16, /* lines.h: of nobody */
+    CALL_TAKEN,     /* lines.h: not yet asked */
+};
+
+enum {
+    CALL_BYTES = 4 * sizeof(uint32_t) + 3 * sizeof(uint64_t),
+    /* Sections that a thread executes for others before it passes that duty on. */
+    COMBINED_MOST = HANDOVER_LIMIT == 1 ? 2 : 4 * HANDOVER_LIMIT,
+};
+
+struct call {
+    struct atomic_u32 cell;
+    struct atomic_u32 next;
+    struct atomic_u32 asleep; /* of wait_for_grant() */
+    uint32_t unused;
+    struct atomic_u64 section, context, result;
+    unsigned char rest[POOL_PAYLOAD - CALL_BYTES];
+    struct pool_link link;
+} __attribute__((aligned(CACHE_LINE)));
+
+_Static_assert(offsetof(struct call, link) == offsetof(struct pool_slot, link) &&
+                   sizeof(struct call) == sizeof(struct pool_slot),
+               "a call is a slot of its pool");
+
+extern struct pool call_pool __attribute__((visibility("hidden")));
+
+/* Returns a call that is WAITING and has no next. Never fails (see pool.h). */
+struct call *call_take(void) __attribute__((visibility("hidden")));
+
+/* Gives back a call that no thread will settle any more. */
+void call_give(struct call *call) __attribute__((visibility("hidden")));
+
+static inline struct call *call_at(uint32_t id)
+{
+    return (struct call *)pool_at(&call_pool, id);
+}
+
+/* Stores the request; the caller publishes it. */
+static inline void call_ask(struct call *call, void *(*section)(void *), void *context)
+{
+    store_relaxed(&call->section, (uint64_t)(uintptr_t)section);
+    store_relaxed(&call->context, (uint64_t)(uintptr_t)context);
+}
+
+static inline void call_execute(struct call *call)
+{
+    void *(*section)(void *) =
+        (void *(*)(void *))(uintptr_t)load_relaxed(&call->section);
+    void *context = (void *)(uintptr_t)load_relaxed(&call->context);
+    if (unlikely(!section))
+        die("a call has no section");
+    store_relaxed(&call->result, (uint64_t)(uintptr_t)section(context));
+}
+
+static inline void *call_result(const struct call *call)
+{
+    return (void *)(uintptr_t)load_relaxed(&call->result);
+}
+
+/* Waits until the call is settled; returns COMBINES or DONE. */
+static inline uint32_t call_wait(struct call *call, enum waiting waiting)
+{
+    return wait_for_grant(&call->cell, &call->asleep, waiting, true, NULL);
+}
+
+/* Passes the duty to execute sections on to the thread of this call. */
+static inline void call_pass(struct call *call)
+{
+    grant_as(&call->cell, WAITER_GRANTED, true);
+}
+
+/* Threads that are asleep although their sections have been executed. They are woken
+ * together, because sections wait for the thread that executes them. */
+enum { WAKES = 16 };
+
+struct wakes {
+    uint32_t count;
+    struct atomic_u32 *cells[WAKES];
+};
+
+static inline void wakes_flush(struct wakes *wakes)
+{
+    for (uint32_t i = 0; i < wakes->count; i++)
+        unpark(wakes->cells[i], 1);
+    wakes->count = 0;
+}
+
+/* The section of the call has been executed. */
+static inline void call_finish(struct call *call, struct wakes *wakes)
+{
+    struct atomic_u32 *cell = &call->cell;
+    if (likely(exchange_release(cell, CALL_DONE) != CALL_PARKED))
+        return;
+    if (wakes->count == WAKES)
+        wakes_flush(wakes);
+    wakes->cells[wakes->count++] = cell;
+}
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Delegates: objects whose sections, functions with a context, are executed one at a
+ * time, each exactly once, by the calling thread or by another one in its place. The
+ * algorithm is an executor (executors.def); they differ in who executes what.
+ *
+ *   tail, word   of the algorithm; in the line that arrivals write
+ *   lock         of executors that call under a lock
+ *   counts       written by the thread that executes sections, only
+ *
+ * D1. A thread executes sections only while it has the object: sections of one object
+ *     exclude each other, and each one happens before the next.
+ * D2. A caller returns after its section, and sees what that did.
+ * D3. Before it has been destroyed, an object has no call left: its memory can go.
+ *
+ * Between calls, no thread has anything to do for an object, so a process may fork
+ * then, and the child use it.
+ */
+#ifndef HASP_DELEGATION_DELEGATE_H
+#define HASP_DELEGATION_DELEGATE_H
+
+#include "locks/lock.h"
+
+enum { CLUSTERS_MOST = 8 };
+
+/* Sums over all times that a thread had the object. */
+struct delegate_counts {
+    struct atomic_u64 alone;    /* times in which it executed one section */
+    struct atomic_u64 holds;    /* times in which it executed several */
+    struct atomic_u64 sections; /* in these */
+    struct atomic_u64 longest;  /* most in one time */
+};
+
+struct delegate {
+    uint32_t executor;      /* index in the list */
+    uint32_t cluster_count; /* of h_synch.h */
+    const struct lock_operations *operations; /* of `lock`, or NULL */
+    struct call *clusters[CLUSTERS_MOST];     /* of h_synch.h, directories of lines.h */
+    struct atomic_u32 line_count;             /* of lines.h */
+    struct atomic_u32 tail __attribute__((aligned(CACHE_LINE)));
+    struct atomic_u32 word;
+    struct atomic_u32 busy;     /* of adaptive.h */
+    struct atomic_u32 sleepers; /* of flat_combining.h */
+    struct lock lock;
+    struct delegate_counts counts __attribute__((aligned(CACHE_LINE)));
+} __attribute__((aligned(CACHE_LINE)));
+
+/* Counts a time in which the caller executed `sections` sections. It still has the
+ * object. */
+static inline void delegate_count(struct delegate *delegate, uint32_t sections)
+{
+    struct delegate_counts *counts = &delegate->counts;
+    if (!STATISTICS || !sections)
+        return;
+    if (sections == 1) {
+        store_relaxed(&counts->alone, load_relaxed(&counts->alone) + 1);
+        return;
+    }
+    store_relaxed(&counts->holds, load_relaxed(&counts->holds) + 1);
+    store_relaxed(&counts->sections, load_relaxed(&counts->sections) + sections);
+    if (sections > load_relaxed(&counts->longest))
+        store_relaxed(&counts->longest, sections);
+}
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Describes an executor: its operations and its properties. */
+#ifndef HASP_DELEGATION_LIST_DESCRIPTOR_H
+#define HASP_DELEGATION_LIST_DESCRIPTOR_H
+
+#include "delegation/delegate.h"
+#include "locks/list/descriptor.h"
+
+struct executor_operations {
+    bool (*init)(struct delegate *); /* of zeroed memory; false: out of memory */
+    void *(*run)(struct delegate *, void *(*section)(void *), void *context);
+    void (*destroy)(struct delegate *); /* no thread is in run() */
+};
+
+struct executor_descriptor {
+    struct lock_descriptor about; /* without its operations */
+    struct executor_operations operations;
+};
+
+/* In the order of executors.def. Entry 0 is lock:NAME. */
+extern const struct executor_descriptor executor_list[]
+    __attribute__((visibility("hidden")));
+extern const unsigned executor_list_length __attribute__((visibility("hidden")));
+extern const unsigned executor_default __attribute__((visibility("hidden")));
+
+/* Makes the memory a delegate with an executor of the list. `lock`: the operations of
+ * the lock if that is entry 0, else NULL. Returns false if memory is exhausted. */
+bool delegate_init(struct delegate *delegate, unsigned index,
+                   const struct lock_operations *lock);
+
+/* Returns the index of the executor with this name (ignoring case and the difference of
+ * '-' and '_'), or -1. For "lock:NAME" it is 0, and `*lock` the operations of the
+ * lock. */
+int executor_find(const char *name, const struct lock_operations **lock);
+
+#endif
