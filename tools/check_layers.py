@@ -33,11 +33,12 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "profiler": {"platform"},
     "condition": {"locks", "platform"},
     "library": {
-        *("condition", "rwlocks", "spinlocks", "barriers", "locks", "platform"),
+        *("condition", "delegation", "rwlocks", "spinlocks", "barriers", "locks"),
+        "platform",
     },
     "include": {
-        *("structures", "library", "rwlocks", "spinlocks", "barriers", "locks"),
-        "platform",
+        *("structures", "library", "delegation", "rwlocks", "spinlocks", "barriers"),
+        *("locks", "platform"),
     },
     "preload": {
         *("condition", "rwlocks", "spinlocks", "barriers", "locks"),
@@ -83,7 +84,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
 }
 
 # The include path selects the platform and the locks that a workload uses.
-BY_INCLUDE_PATH = {"backend.h", "excluding.h", "sharing.h"}
+BY_INCLUDE_PATH = {"backend.h", "delegating.h", "excluding.h", "sharing.h"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 LANGUAGE_FEATURE = re.compile(r"\s*#\s*ifdef\s+__cpp_\w+")

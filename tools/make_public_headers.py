@@ -23,7 +23,7 @@ from internal_names import Names, rename
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|(<[^>]+>)).*\n', re.M)
 CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|endif)\b", re.M)
-ENTRY = re.compile(r"^((?:RW|SPIN)?LOCK|BARRIER)\((\w+),", re.M)
+ENTRY = re.compile(r"^((?:RW|SPIN)?LOCK|BARRIER|EXECUTOR)\((\w+),", re.M)
 HIDDEN = 'visibility("hidden")'
 
 OPENING = """#if defined(__cplusplus)

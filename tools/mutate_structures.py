@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Weaken each memory order of src/structures in turn, and run the model checker on it.
+"""Weaken each memory order of src/structures and src/delegation in turn, and check it.
 
-Prints one line for each mutant: caught (and the client that caught it), explained (the
-reason is in src/structures/mutants.toml), or SURVIVED. Exit status 1 if one survived
-without a reason.
+The model checker runs on each mutant. Prints one line for each: caught (and the client
+that caught it), explained (the reason is in mutants.toml of the folder), or SURVIVED.
+Exit status 1 if one survived without a reason.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if sys.version_info >= (3, 11):
 else:
     from pip._vendor import tomli as tomllib
 
-STRUCTURES = SOURCES / "structures"
-REASONS = STRUCTURES / "mutants.toml"
+FOLDERS = (SOURCES / "structures", SOURCES / "delegation")
+REASONS = [folder / "mutants.toml" for folder in FOLDERS]
 FINDING, USAGE = 1, 2
 STATES = 300_000
 
 
 @dataclass(frozen=True)
 class Structure:
-    """A folder of src/structures, and the clients that check it."""
+    """A folder, or a file of src/delegation, and the clients that check it."""
 
     kind: str
     variants: tuple[str, ...]  # as in `hasp-explore --lock`
@@ -47,9 +47,21 @@ KINDS = {
     "channel": Structure("channel", ("spin", "park")),
     "map": Structure("map", ("map",)),
     "transaction": Structure("transaction", ("transaction",)),
+    "adaptive.h": Structure("executor", ("adaptive",)),
+    "call.c": Structure("executor", ("cc-synch", "dsm-synch")),
+    "call.h": Structure("executor", ("cc-synch", "dsm-synch", "oyama")),
+    "cc_synch.h": Structure("executor", ("cc-synch",)),
+    "dsm_synch.h": Structure("executor", ("dsm-synch",)),
+    "flat_combining.h": Structure("executor", ("flat-combining",)),
+    "h_synch.h": Structure("executor", ("h-synch",)),
+    "lines.h": Structure("executor", ("flat-combining",)),
+    "oyama.h": Structure("executor", ("oyama",)),
 }
 # Not compiled for the checked platform.
-NATIVE_ONLY = {"map/threads.c", "map/threads.h", "map/public.c", "transaction/public.c"}
+NATIVE_ONLY = {
+    *("structures/map/threads.c", "structures/map/threads.h"),
+    *("structures/map/public.c", "structures/transaction/public.c"),
+}
 
 
 @dataclass(frozen=True)
@@ -61,18 +73,21 @@ class Task:
 
     @property
     def structure(self) -> Structure:
-        return KINDS[self.path.relative_to(STRUCTURES).parts[0]]
+        return KINDS[next(word for word in words_of(self.path) if word in KINDS)]
+
+
+def words_of(path: Path) -> tuple[str, ...]:
+    """The names by which a file can be chosen: its own, and its folders'."""
+    return path.relative_to(SOURCES).parts
 
 
 def all_tasks(chosen: list[str]) -> Iterator[Task]:
     """The mutants of the chosen folders or files; without a choice, all of them."""
-    for path in sorted(STRUCTURES.rglob("*.[ch]")):
-        below = path.relative_to(STRUCTURES)
-        words = {path.name, below.parts[0]}
-        if below.as_posix() in NATIVE_ONLY:
+    for path in sorted(path for folder in FOLDERS for path in folder.rglob("*.[ch]")):
+        file, words = path.relative_to(SOURCES).as_posix(), {*words_of(path)}
+        if file in NATIVE_ONLY:
             continue
         if words & KINDS.keys() and (not chosen or words & {*chosen}):
-            file = path.relative_to(SOURCES).as_posix()
             for mutant in find_mutants(file, path.read_text(encoding="utf-8")):
                 yield Task(path, mutant)
 
@@ -92,7 +107,10 @@ class Build:
                 continue
             self.objects.append(output)
             source = (self.folder / command["file"]).resolve()
-            if any(kind in source.relative_to(SOURCES).as_posix() for kind in KINDS):
+            file = source.relative_to(SOURCES).as_posix()
+            if any(
+                word in file for word in (*KINDS, "delegation", "executor")
+            ):
                 words = strip_outputs(shlex.split(command["command"]))
                 words = [word for word in words if Path(word).name != "ccache"]
                 self.commands[output] = (words, source)
@@ -142,7 +160,8 @@ def caught_by(build: Build, task: Task) -> str:
 
 def reasons() -> dict[str, str]:
     """Return the reasons why mutants survive, by their keys."""
-    rows = tomllib.loads(REASONS.read_text(encoding="utf-8")).get("survivor", [])
+    texts = (path.read_text(encoding="utf-8") for path in REASONS if path.exists())
+    rows = [row for text in texts for row in tomllib.loads(text).get("survivor", [])]
     return {key: row["reason"] for row in rows for key in row["mutants"]}
 
 

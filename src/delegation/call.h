@@ -11,8 +11,8 @@
  *   next     id of the next call, 0 if unknown
  *   section, context, result   written by the caller, and by the thread that executes
  *
- * K1. The store of COMBINES or DONE (release) pairs with wait_for_grant() (acquire): the
- *     thread sees what the sections before it did, and the result.
+ * K1. The store of COMBINES or DONE (release) pairs with wait_for_grant() (acquire):
+ *     the thread sees what the sections before it did, and the result.
  * K2. After it has settled a call, a thread uses the call only as an address.
  */
 #ifndef HASP_DELEGATION_CALL_H
@@ -33,6 +33,11 @@ enum {
     CALL_BYTES = 4 * sizeof(uint32_t) + 3 * sizeof(uint64_t),
     /* Sections that a thread executes for others before it passes that duty on. */
     COMBINED_MOST = HANDOVER_LIMIT == 1 ? 2 : 4 * HANDOVER_LIMIT,
+    PROGRESS_EACH = 16, /* sections */
+    /* How often a waiter spins for as long as a sleep would cost: at first, which covers
+     * the wake-up of the next combiner; and at most, while there is progress. */
+    FIRST_ROUNDS = HANDOVER_LIMIT == 1 ? 1 : 8,
+    SPIN_ROUNDS = HANDOVER_LIMIT == 1 ? 1 : 64,
 };
 
 struct call {
@@ -84,10 +89,54 @@ static inline void *call_result(const struct call *call)
     return (void *)(uintptr_t)load_relaxed(&call->result);
 }
 
-/* Waits until the call is settled; returns COMBINES or DONE. */
-static inline uint32_t call_wait(struct call *call, enum waiting waiting)
+/* Counts what a combiner has done lately. Waiters read it from time to time. */
+struct progress {
+    struct atomic_u32 steps;
+};
+
+/* The combiner has executed `served` sections in this hold. */
+static inline void progress_show(struct progress *progress, uint32_t served)
 {
-    return wait_for_grant(&call->cell, &call->asleep, waiting, true, NULL);
+    if (STATISTICS && served % PROGRESS_EACH == 0)
+        store_relaxed(&progress->steps, load_relaxed(&progress->steps) + 1);
+}
+
+/* A waiter's view of it. Most waiters never look. */
+struct patience {
+    uint32_t rounds, seen;
+};
+
+/* The waiter has spun for as long as a sleep would cost. Returns whether it should do
+ * so again: while the combiner goes on. A combiner that was preempted, or whose section
+ * blocks, does not. */
+static inline bool patience_lasts(struct patience *patience,
+                                  const struct progress *progress)
+{
+    if (++patience->rounds < FIRST_ROUNDS)
+        return true;
+    uint32_t seen = patience->seen;
+    patience->seen = load_relaxed(&progress->steps);
+    return patience->rounds < SPIN_ROUNDS &&
+           (patience->rounds == FIRST_ROUNDS || patience->seen != seen);
+}
+
+static inline void call_spin(struct call *call, const struct progress *progress)
+{
+    struct patience patience = {0, 0};
+    do {
+        for (uint32_t left = spin_limit(); left; left -= relax_at_most(left))
+            if (!still_waiting(load_relaxed(&call->cell)))
+                return;
+    } while (patience_lasts(&patience, progress));
+}
+
+/* Waits until the call is settled; returns COMBINES or DONE. */
+static inline uint32_t call_wait(struct call *call, enum waiting waiting,
+                                 struct progress *progress)
+{
+    if (may_park(waiting) && still_waiting(load_relaxed(&call->cell)))
+        call_spin(call, progress);
+    return wait_for_grant(&call->cell, &call->asleep, waiting, false, NULL);
 }
 
 /* Passes the duty to execute sections on to the thread of this call. */
@@ -102,14 +151,31 @@ enum { WAKES = 16 };
 
 struct wakes {
     uint32_t count;
+    struct progress *progress;
     struct atomic_u32 *cells[WAKES];
 };
 
+static inline void wakes_begin(struct wakes *wakes, struct progress *progress)
+{
+    wakes->count = 0;
+    wakes->progress = progress;
+}
+
+/* Wakes them. The caller still has the object, and goes on. */
 static inline void wakes_flush(struct wakes *wakes)
+{
+    for (uint32_t i = 0; i < wakes->count; i++) {
+        unpark(wakes->cells[i], 1);
+        progress_show(wakes->progress, 0);
+    }
+    wakes->count = 0;
+}
+
+/* Wakes them; the caller may have passed the object on. */
+static inline void wakes_end(const struct wakes *wakes)
 {
     for (uint32_t i = 0; i < wakes->count; i++)
         unpark(wakes->cells[i], 1);
-    wakes->count = 0;
 }
 
 /* The section of the call has been executed. */

@@ -6,12 +6,13 @@
  *
  *   tail, word   of the algorithm; in the line that arrivals write
  *   lock         of executors that call under a lock
- *   counts       written by the thread that executes sections, only
+ *   progress, counts   written by the thread that executes sections, only
  *
  * D1. A thread executes sections only while it has the object: sections of one object
  *     exclude each other, and each one happens before the next.
  * D2. A caller returns after its section, and sees what that did.
- * D3. Before it has been destroyed, an object has no call left: its memory can go.
+ * D3. An object is destroyed while no thread is in a call; the program orders its
+ *     initialisation before the first call, and its destruction after the last one.
  *
  * Between calls, no thread has anything to do for an object, so a process may fork
  * then, and the child use it.
@@ -19,7 +20,7 @@
 #ifndef HASP_DELEGATION_DELEGATE_H
 #define HASP_DELEGATION_DELEGATE_H
 
-#include "locks/lock.h"
+#include "delegation/call.h"
 
 enum { CLUSTERS_MOST = 8 };
 
@@ -37,12 +38,13 @@ struct delegate {
     const struct lock_operations *operations; /* of `lock`, or NULL */
     struct call *clusters[CLUSTERS_MOST];     /* of h_synch.h, directories of lines.h */
     struct atomic_u32 line_count;             /* of lines.h */
+    struct atomic_u32 busy;                   /* of adaptive.h */
     struct atomic_u32 tail __attribute__((aligned(CACHE_LINE)));
     struct atomic_u32 word;
-    struct atomic_u32 busy;     /* of adaptive.h */
     struct atomic_u32 sleepers; /* of flat_combining.h */
     struct lock lock;
-    struct delegate_counts counts __attribute__((aligned(CACHE_LINE)));
+    struct progress progress __attribute__((aligned(CACHE_LINE)));
+    struct delegate_counts counts;
 } __attribute__((aligned(CACHE_LINE)));
 
 /* Counts a time in which the caller executed `sections` sections. It still has the

@@ -31,6 +31,7 @@ static void *pages(size_t bytes);
 #define pop NAMED(pop)
 #define pool_take NAMED(take)
 #define pool_give NAMED(give)
+#define pool_give_here NAMED(give_here)
 #define pool_keep NAMED(keep)
 #define pool_find NAMED(find)
 #define pool_size NAMED(size)

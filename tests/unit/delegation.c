@@ -87,7 +87,8 @@ static void ask_once(struct member *self)
     ask(self->subject);
 }
 
-static void run_crew(struct object *object, unsigned count, void (*work)(struct member *))
+static void run_crew(struct object *object, unsigned count,
+                     void (*work)(struct member *))
 {
     struct member crew[MANY];
     for (unsigned i = 0; i < count; i++) {
@@ -150,7 +151,8 @@ static void test_blocking(void)
     crew_start(&blocked);
     crew_await(&blocked);
     for (int i = 0; i < CREW; i++) {
-        crew[i] = (struct member){.work = ask_once, .subject = object, .node = ANY_NODE};
+        crew[i] =
+            (struct member){.work = ask_once, .subject = object, .node = ANY_NODE};
         crew_start(&crew[i]);
     }
     bool sleeps = executor_list[executor].about.parks;

@@ -47,6 +47,16 @@ const struct workload workload_list[] = {
         FUNCTIONS(sections),
     },
     {
+        .name = "delegation",
+        .summary = "sections of one object, executed by an executor or under a lock",
+        .threads_least = 1,
+        .threads_most = ANY,
+        .takes_lock = true,
+        SETTINGS({KNOB_EXECUTOR, 0}, SECTIONS(1, 400)),
+        .enter = delegation_enter,
+        FUNCTIONS(delegation),
+    },
+    {
         .name = "n-locks",
         .summary = "each acquisition is of a random one of many locks",
         .shorthand = "locks",

@@ -12,6 +12,7 @@
 
 DECLARE_WORKLOAD(allocator)
 DECLARE_WORKLOAD(atomics)
+DECLARE_WORKLOAD(delegation)
 DECLARE_WORKLOAD(fork_join)
 DECLARE_WORKLOAD(grid)
 DECLARE_WORKLOAD(hash_table)
@@ -25,10 +26,12 @@ DECLARE_WORKLOAD(sections)
 DECLARE_WORKLOAD(task_queue)
 DECLARE_WORKLOAD(uncontended)
 #undef DECLARE_WORKLOAD
+void delegation_enter(struct run *run, struct worker *worker);
 void hash_table_enter(struct run *run, struct worker *worker);
 void replay_report(const struct run *run);
 
 extern const char *const atomic_operations[]; /* values of the knob `operation` */
+extern const char *const delegate_names[];    /* values of the knob `executor` */
 extern const char *const message_patterns[];  /* values of the knob `pattern` */
 
 #endif

@@ -10,8 +10,9 @@
  *
  *   tail  id of the last call, which has no request yet
  *
- * Q1. The last call has no `next`. A thread sets the `next` of the call that it got from
- *     its exchange, after its request (release, pairs with the combiner's acquire).
+ * Q1. The last call has no `next`. A thread sets the `next` of the call that it got
+ *     from its exchange, after its request (release, pairs with the combiner's
+ *     acquire).
  * Q2. One call of the queue is COMBINES, or its thread is combining: the first one that
  *     is not executed. If the queue is idle, that is the last call.
  * Q3. The combiner reads `next` before it settles a call (K2).
@@ -29,15 +30,13 @@ static inline void cc_queue_init(struct atomic_u32 *tail)
 {
     struct call *last = call_take();
     store_relaxed(&last->cell, CALL_COMBINES);
-    store_release(tail, last->link.id);
+    store_relaxed(tail, last->link.id);
 }
 
 /* Frees the last call of an idle queue. */
 static inline void cc_queue_destroy(struct atomic_u32 *tail)
 {
-    struct call *last = call_at(load_acquire(tail));
-    (void)load_acquire(&last->cell);
-    call_give(last);
+    call_give(call_at(load_relaxed(tail)));
 }
 
 /* Queues a request; returns its call. */
@@ -54,7 +53,7 @@ static inline struct call *cc_queue_ask(struct atomic_u32 *tail,
 /* Executes the requests from the caller's own one on. Returns the call that is to be
  * COMBINES next; `*served` is the number of sections. */
 static inline struct call *cc_queue_serve(struct call *own, struct wakes *wakes,
-                                          uint32_t *served)
+                                          struct progress *progress, uint32_t *served)
 {
     struct call *call = own;
     uint32_t next, count = 0;
@@ -63,6 +62,7 @@ static inline struct call *cc_queue_serve(struct call *own, struct wakes *wakes,
         prefetch_for_write(&following->cell);
         call_execute(call);
         count++;
+        progress_show(progress, count);
         if (call != own)
             call_finish(call, wakes);
         call = following;
@@ -89,14 +89,14 @@ static inline void *cc_synch_run(struct delegate *delegate, void *(*section)(voi
                                  void *context, enum waiting waiting)
 {
     struct call *own = cc_queue_ask(&delegate->tail, section, context);
-    if (call_wait(own, waiting) == CALL_COMBINES) {
+    if (call_wait(own, waiting, &delegate->progress) == CALL_COMBINES) {
         struct wakes wakes;
         uint32_t served;
-        wakes.count = 0;
-        struct call *following = cc_queue_serve(own, &wakes, &served);
+        wakes_begin(&wakes, &delegate->progress);
+        struct call *following = cc_queue_serve(own, &wakes, &delegate->progress, &served);
         delegate_count(delegate, served);
         call_pass(following);
-        wakes_flush(&wakes);
+        wakes_end(&wakes);
     }
     return cc_queue_end(own);
 }

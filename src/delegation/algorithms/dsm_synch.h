@@ -26,7 +26,7 @@
 
 static inline bool dsm_synch_init(struct delegate *delegate)
 {
-    store_release(&delegate->tail, 0);
+    (void)delegate; /* zeroed memory is a free object */
     return true;
 }
 
@@ -53,10 +53,13 @@ static inline void dsm_synch_serve(struct delegate *delegate, struct call *own)
     struct call *call = own;
     struct wakes wakes;
     uint32_t served = 0, counted = 0, next;
-    wakes.count = 0;
+    wakes_begin(&wakes, &delegate->progress);
     do {
+        if ((next = load_relaxed(&call->next)) != 0)
+            prefetch_for_write(&call_at(next)->cell);
         call_execute(call);
         served++;
+        progress_show(&delegate->progress, served);
         next = dsm_synch_next(delegate, call, served, &counted);
         if (call != own)
             call_finish(call, &wakes);
@@ -67,7 +70,7 @@ static inline void dsm_synch_serve(struct delegate *delegate, struct call *own)
         delegate_count(delegate, served - counted);
         call_pass(call);
     }
-    wakes_flush(&wakes);
+    wakes_end(&wakes);
 }
 
 static inline void *dsm_synch_run(struct delegate *delegate, void *(*section)(void *),
@@ -79,7 +82,7 @@ static inline void *dsm_synch_run(struct delegate *delegate, void *(*section)(vo
     uint32_t state = CALL_COMBINES;
     if (before) {
         store_release(&call_at(before)->next, own->link.id);
-        state = call_wait(own, waiting);
+        state = call_wait(own, waiting, &delegate->progress);
     }
     if (state == CALL_COMBINES)
         dsm_synch_serve(delegate, own);
@@ -90,7 +93,7 @@ static inline void *dsm_synch_run(struct delegate *delegate, void *(*section)(vo
 
 static inline void dsm_synch_destroy(struct delegate *delegate)
 {
-    (void)load_acquire(&delegate->tail);
+    (void)delegate; /* a free object has no call */
 }
 
 #endif

@@ -27,7 +27,6 @@
 static inline bool flat_combining_init(struct delegate *delegate)
 {
     lines_init(delegate);
-    store_release(&delegate->word, 0);
     return true;
 }
 
@@ -65,14 +64,14 @@ static inline void flat_combining_try(struct delegate *delegate, struct call *ow
     struct wakes wakes;
     if (load_relaxed(&delegate->word) || !acquire_if(&delegate->word, 0, 1))
         return;
-    wakes.count = 0;
-    if (still_waiting(load_acquire(&own->cell)))
+    wakes_begin(&wakes, &delegate->progress);
+    if (still_waiting(load_relaxed(&own->cell)))
         flat_combining_serve(delegate, &wakes);
     store_release(&delegate->word, 0);
     fence_seq_cst();
     if (unlikely(load_relaxed(&delegate->sleepers)))
         flat_combining_wake(delegate);
-    wakes_flush(&wakes);
+    wakes_end(&wakes);
 }
 
 /* Returns true if the request has been executed, or if the latch is free. */
@@ -103,12 +102,15 @@ static inline void flat_combining_wait(struct delegate *delegate, struct call *o
                                        enum waiting waiting)
 {
     struct spinner spinner = {0, 0};
+    struct patience patience = {0, 0};
     uint32_t left = spin_limit();
     while (!flat_combining_goes_on(delegate, own)) {
         if (!may_park(waiting)) {
             spinner_spin(&spinner, NULL);
         } else if (left) {
             left -= relax_at_most(left);
+        } else if (patience_lasts(&patience, &delegate->progress)) {
+            left = spin_limit();
         } else {
             flat_combining_sleep(delegate, own);
             return;

@@ -9,7 +9,7 @@
  * for the object in a lock.
  *
  *   clusters  for each node a line with the tail of its queue
- *   lock      mcs-park; held by a combiner
+ *   lock      shfl-park, whose waiters sleep; held by a combiner
  *
  * H1. A thread executes sections while it holds the lock, and passes the duty of its
  *     queue on after it has released it: the next combiner waits for the lock itself.
@@ -30,7 +30,7 @@ static inline bool h_synch_init(struct delegate *delegate)
 {
     uint32_t nodes = node_count();
     delegate->cluster_count = nodes < CLUSTERS_MOST ? nodes : CLUSTERS_MOST;
-    delegate->operations = lock_operations_at((unsigned)lock_find("mcs-park"));
+    delegate->operations = lock_operations_at((unsigned)lock_find("shfl-park"));
     for (uint32_t i = 0; i < delegate->cluster_count; i++) {
         delegate->clusters[i] = call_take();
         cc_queue_init(h_synch_tail(delegate->clusters[i]));
@@ -44,16 +44,16 @@ static inline void *h_synch_run(struct delegate *delegate, void *(*section)(void
     uint32_t node = current_node() % delegate->cluster_count;
     struct atomic_u32 *tail = h_synch_tail(delegate->clusters[node]);
     struct call *own = cc_queue_ask(tail, section, context);
-    if (call_wait(own, waiting) == CALL_COMBINES) {
+    if (call_wait(own, waiting, &delegate->progress) == CALL_COMBINES) {
         struct wakes wakes;
         uint32_t served;
-        wakes.count = 0;
+        wakes_begin(&wakes, &delegate->progress);
         delegate->operations->lock(&delegate->lock);
-        struct call *following = cc_queue_serve(own, &wakes, &served);
+        struct call *following = cc_queue_serve(own, &wakes, &delegate->progress, &served);
         delegate_count(delegate, served);
         delegate->operations->unlock(&delegate->lock);
         call_pass(following);
-        wakes_flush(&wakes);
+        wakes_end(&wakes);
     }
     return cc_queue_end(own);
 }

@@ -25,6 +25,7 @@
 #include "delegation/delegate.h"
 
 enum {
+    LINES_AHEAD = 4, /* that are fetched before they are looked at */
     LINES_EACH = HANDOVER_LIMIT == 1 ? 2 : POOL_PAYLOAD / sizeof(struct atomic_u32),
     LINES_MOST = LINES_EACH * (HANDOVER_LIMIT == 1 ? 2 : CLUSTERS_MOST),
 };
@@ -56,16 +57,13 @@ static inline void lines_init(struct delegate *delegate)
             delegate->clusters[index / LINES_EACH] = call_take();
         store_relaxed(line_id(delegate, index), 0);
     }
-    store_release(&delegate->line_count, 0);
 }
 
 static inline void lines_destroy(struct delegate *delegate)
 {
-    uint32_t count = load_acquire(&delegate->line_count);
-    for (uint32_t index = 0; index < count; index++) {
-        (void)load_acquire(&line_at(delegate, index)->cell);
+    uint32_t count = load_relaxed(&delegate->line_count);
+    for (uint32_t index = 0; index < count; index++)
         call_give(line_at(delegate, index));
-    }
     for (uint32_t index = 0; index < LINES_MOST; index += LINES_EACH)
         call_give(delegate->clusters[index / LINES_EACH]);
 }
@@ -125,9 +123,12 @@ static inline uint32_t lines_serve(struct delegate *delegate, struct wakes *wake
     uint32_t count = load_acquire(&delegate->line_count), served = 0;
     for (uint32_t index = 0; index < count; index++) {
         struct call *line = line_at(delegate, index);
+        if (index + LINES_AHEAD < count)
+            prefetch_for_write(&line_at(delegate, index + LINES_AHEAD)->cell);
         if (!still_waiting(load_acquire(&line->cell)))
             continue;
         call_execute(line);
+        progress_show(&delegate->progress, served);
         call_finish(line, wakes);
         served++;
     }

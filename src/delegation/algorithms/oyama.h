@@ -16,8 +16,8 @@
  * O2. All calls of a stack are executed before those of the next: no call waits for
  *     ever. Within a stack, the last one comes first.
  *
- * In the paper a holder goes on for as long as others arrive. Here it passes the rest of
- * its stack on after COMBINED_MOST sections, to the thread of the first call of the
+ * In the paper a holder goes on for as long as others arrive. Here it passes the rest
+ * of its stack on after COMBINED_MOST sections, to the thread of the first call of the
  * rest, which finds the others by `next`.
  *
  * A push (release) pairs with the exchange that takes the stack (acquire); the store of
@@ -33,7 +33,7 @@
 
 static inline bool oyama_init(struct delegate *delegate)
 {
-    store_release(&delegate->word, 0);
+    (void)delegate; /* zeroed memory is a free object */
     return true;
 }
 
@@ -51,13 +51,16 @@ static inline void oyama_serve(struct delegate *delegate, uint32_t id)
 {
     struct wakes wakes;
     uint32_t served = 1, counted = 0;
-    wakes.count = 0;
+    wakes_begin(&wakes, &delegate->progress);
     for (;;) {
         while (id != OYAMA_HELD && served < COMBINED_MOST) {
             struct call *call = call_at(id);
             id = load_relaxed(&call->next);
+            if (id != OYAMA_HELD)
+                prefetch_for_write(&call_at(id)->cell);
             call_execute(call);
             served++;
+            progress_show(&delegate->progress, served);
             call_finish(call, &wakes);
         }
         delegate_count(delegate, served - counted);
@@ -70,7 +73,7 @@ static inline void oyama_serve(struct delegate *delegate, uint32_t id)
         if (id == OYAMA_HELD)
             break;
     }
-    wakes_flush(&wakes);
+    wakes_end(&wakes);
 }
 
 /* Pushes the call unless the object is free; returns false if the caller has it now. */
@@ -103,7 +106,7 @@ static inline void *oyama_run(struct delegate *delegate, void *(*section)(void *
     if (!oyama_push(delegate, own)) {
         call_execute(own);
         oyama_serve(delegate, OYAMA_HELD);
-    } else if (call_wait(own, waiting) == CALL_COMBINES) {
+    } else if (call_wait(own, waiting, &delegate->progress) == CALL_COMBINES) {
         call_execute(own);
         oyama_serve(delegate, load_relaxed(&own->next));
     }
@@ -114,7 +117,7 @@ static inline void *oyama_run(struct delegate *delegate, void *(*section)(void *
 
 static inline void oyama_destroy(struct delegate *delegate)
 {
-    (void)load_acquire(&delegate->word);
+    (void)delegate; /* a free object has no call */
 }
 
 #endif

@@ -51,8 +51,8 @@ struct pool_slot *pool_take(struct pool *pool);
 /* Gives the slot back. No queue may lead to it any more. */
 void pool_give(struct pool *pool, struct pool_slot *slot);
 
-/* The same, but the caller's next pool_take() gets the slot, whoever took it before. Only
- * for slots that threads exchange one for one. */
+/* The same, but the caller's next pool_take() gets the slot, whoever took it before.
+ * Only for slots that threads exchange one for one. */
 void pool_give_here(struct pool *pool, struct pool_slot *slot);
 
 /* Declares that the slot will never be given back, so that leak detection ignores

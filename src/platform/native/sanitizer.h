@@ -19,6 +19,9 @@
 
 #ifdef TELL_SANITIZER
 #include <sanitizer/tsan_interface.h>
+enum { TELLS_SANITIZER = 1 };
+#else
+enum { TELLS_SANITIZER = 0 };
 #endif
 
 /* The caller has acquired the lock at this address. */

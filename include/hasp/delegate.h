@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * Critical sections that are executed where their data is: by the thread that has the
+ * object, in place of the threads that ask.
+ *
+ * A section is a function with a context. hasp_delegate_run() executes it, exclusively
+ * for its object and exactly once, and returns its result. The calling thread may do
+ * that itself, or another one that calls at the same time. Under contention the data
+ * and the lock then need not move from CPU to CPU for each section.
+ *
+ * Compile and link with `pkg-config --cflags --libs hasp`. C11 and C++17.
+ *
+ * EXECUTORS, chosen by name (docs/delegation.md says which one when):
+ *   adaptive        in place while no other thread wants the object, else as cc-synch
+ *   cc-synch        a queue, whose head executes what follows
+ *   cc-synch-spin   the same with waiters that never sleep
+ *   dsm-synch       the same, with another kind of queue
+ *   h-synch         a queue for each NUMA node
+ *   flat-combining  whoever takes a latch executes the requests of all
+ *   oyama           the holder also executes what others have pushed on a stack
+ *   lock:NAME       in place, under a lock of `hasp list`
+ *
+ * SECTIONS. What one section of an object did happens before the next one. A section
+ * may use everything that the caller's stack holds, through its context: the caller
+ * waits. It may sleep, and it may call other objects, if objects are always nested in
+ * the same order, as with mutexes. It must not
+ *   - call its own object,
+ *   - leave by longjmp(), an exception, the end of the thread or cancellation,
+ *   - use what belongs to a thread: errno of the caller, thread-local variables,
+ *     pthread_self(), signal masks, locks that must be released by their owner,
+ *   - except under lock:NAME, wait for what a thread will do after its own section:
+ *     that thread may be the one that executes.
+ *
+ * THREADS. Any number may call; they need not register, and may end at any time outside
+ * of calls. Not for signal handlers. The child of a fork() may use an object if no
+ * thread of the parent was in a call. errno may change in any call.
+ */
+#ifndef HASP_DELEGATE_H
+#define HASP_DELEGATE_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "library/delegate.h"
+#include "library/executors.h"
+#include "platform/native/sanitizer.h"
+
+/** An object with sections. There is no static initialiser: each needs
+ * hasp_delegate_init(). */
+struct hasp_delegate {
+    struct delegate delegate; /**< private */
+};
+
+/** What an object has done. A hold is the time in which one thread executed sections
+ * without another one in between. */
+struct hasp_delegate_stats {
+    uint64_t sections; /**< executed */
+    uint64_t holds;    /**< sections / holds is how many requests waited, at a mean */
+    uint64_t longest;  /**< most sections in one hold */
+};
+
+/** Makes the memory an object with the executor of this name. NULL selects adaptive.
+ * Case, and the difference of '-' and '_', do not matter.
+ * @return 0, EINVAL if there is no such executor or lock, or ENOMEM */
+static inline int hasp_delegate_init(struct hasp_delegate *object, const char *name)
+{
+    return delegate_prepare(&object->delegate, name);
+}
+
+/* For ThreadSanitizer, which does not see what the library orders. */
+struct hasp_told {
+    struct hasp_delegate *object;
+    void *(*section)(void *);
+    void *context;
+};
+
+static inline void *hasp_told_section(void *told_context)
+{
+    const struct hasp_told *told = (const struct hasp_told *)told_context;
+    note_acquired(told_context);
+    note_acquired(told->object);
+    void *result = told->section(told->context);
+    note_release(told->object);
+    note_release(told_context);
+    return result;
+}
+
+/** Executes section(context), exclusively. Not a cancellation point.
+ * @return what the section returned */
+static inline void *hasp_delegate_run(struct hasp_delegate *object,
+                                      void *(*section)(void *), void *context)
+{
+    struct hasp_told told = {object, section, context};
+    if (!TELLS_SANITIZER)
+        return delegate_call(&object->delegate, section, context);
+    note_release(&told);
+    void *result = delegate_call(&object->delegate, hasp_told_section, &told);
+    note_acquired(&told);
+    return result;
+}
+
+/** No thread is in a call, nor will be. */
+static inline void hasp_delegate_destroy(struct hasp_delegate *object)
+{
+    delegate_give_up(&object->delegate);
+}
+
+/** @return what the object has done since its initialisation; approximate while threads
+ * use it. */
+static inline struct hasp_delegate_stats
+hasp_delegate_stats(const struct hasp_delegate *object)
+{
+    const struct delegate_counts *counts = &object->delegate.counts;
+    const uint64_t alone = load_relaxed(&counts->alone);
+    struct hasp_delegate_stats stats;
+    stats.sections = alone + load_relaxed(&counts->sections);
+    stats.holds = alone + load_relaxed(&counts->holds);
+    stats.longest = load_relaxed(&counts->longest);
+    if (!stats.longest && alone)
+        stats.longest = 1;
+    return stats;
+}
+
+/** Lists the names that hasp_delegate_init() knows, without those of locks.
+ * @return name `index`, counted from 0, a constant; NULL if there are not so many. */
+static inline const char *hasp_delegate_name_at(unsigned index)
+{
+    return delegate_listed_name(index);
+}
+
+/*
+ * The types and functions of each executor, for example of cc-synch:
+ *
+ *   struct hasp_delegate_cc_synch;
+ *   int hasp_delegate_cc_synch_init(struct hasp_delegate_cc_synch *);
+ *   void *hasp_delegate_cc_synch_run(struct hasp_delegate_cc_synch *,
+ *                                    void *(*section)(void *), void *context);
+ *   void hasp_delegate_cc_synch_destroy(struct hasp_delegate_cc_synch *);
+ *
+ * They do and return what those above do, without a call through a table; the member
+ * `object` is for hasp_delegate_stats().
+ */
+#define EXECUTOR(name, title, prefix, waits, ...)                                      \
+    struct hasp_delegate_##name {                                                      \
+        struct hasp_delegate object;                                                   \
+    };                                                                                 \
+    static inline int hasp_delegate_##name##_init(struct hasp_delegate_##name *object) \
+    {                                                                                  \
+        return delegate_prepare(&object->object.delegate, title);                      \
+    }                                                                                  \
+    static inline void *hasp_delegate_##name##_run(                                    \
+        struct hasp_delegate_##name *object, void *(*section)(void *), void *context)  \
+    {                                                                                  \
+        struct hasp_told told = {&object->object, section, context};                   \
+        if (!TELLS_SANITIZER)                                                          \
+            return prefix##_run(&object->object.delegate, section, context, waits);    \
+        note_release(&told);                                                           \
+        void *result = prefix##_run(&object->object.delegate, hasp_told_section,       \
+                                    &told, waits);                                     \
+        note_acquired(&told);                                                          \
+        return result;                                                                 \
+    }                                                                                  \
+    static inline void hasp_delegate_##name##_destroy(                                 \
+        struct hasp_delegate_##name *object)                                           \
+    {                                                                                  \
+        delegate_give_up(&object->object.delegate);                                    \
+    }
+#include "delegation/executors.def"
+#undef EXECUTOR
+
+#endif
