@@ -34,8 +34,8 @@ enum {
     /* Sections that a thread executes for others before it passes that duty on. */
     COMBINED_MOST = HANDOVER_LIMIT == 1 ? 2 : 4 * HANDOVER_LIMIT,
     PROGRESS_EACH = 16, /* sections */
-    /* How often a waiter spins for as long as a sleep would cost: at first, which covers
-     * the wake-up of the next combiner; and at most, while there is progress. */
+    /* How often a waiter spins for as long as a sleep would cost: at first, which
+     * covers the wake-up of the next combiner; and at most, while there is progress. */
     FIRST_ROUNDS = HANDOVER_LIMIT == 1 ? 1 : 8,
     SPIN_ROUNDS = HANDOVER_LIMIT == 1 ? 1 : 64,
 };

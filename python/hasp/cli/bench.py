@@ -15,8 +15,8 @@ from hasp.locks.selection import ALL, add_locks_option
 NAME = "bench"
 OTHER_KINDS = ("rwlocks", "spinlocks", "barriers")
 SUBJECTS = (
-    *("locks", *OTHER_KINDS, "messages", "hash-table", "transactions"),
-    *("profile", "advice"),
+    *("locks", *OTHER_KINDS, "messages", "delegation", "hash-table"),
+    *("transactions", "profile", "advice"),
 )
 ADVICE_DATA = "docs/data/advice.jsonl"
 HELP = "measure locks, the library, profiling, or the worth of the advice"
@@ -31,6 +31,7 @@ examples:
   hasp bench rwlocks --locks bravo+rw-futex      beside glibc's; likewise spinlocks
   hasp bench barriers --plot barriers.png
   hasp bench messages                            channels beside other rings
+  hasp bench delegation                          executors beside locks
   hasp bench hash-table --quick                  beside oneTBB's, liburcu's and others
   hasp bench transactions --quick                beside one lock and GCC's libitm
   hasp bench profile --check-targets             what `hasp profile` costs a program
@@ -58,8 +59,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         choices=SUBJECTS,
         metavar="|".join(SUBJECTS),
         help="the SUBJECT: mutexes, reader-writer locks, spin locks, barriers, "
-        "messages, the hash table, transactions, the cost of profiling, or what the "
-        "advice loses",
+        "messages, delegation, the hash table, transactions, the cost of profiling, "
+        "or what the advice loses",
     )
     add_locks_option(parser)
     parser.add_argument(
@@ -109,24 +110,30 @@ def run(arguments: argparse.Namespace) -> int:
     for option in ("set", "markdown"):
         if getattr(arguments, option):
             raise HaspError(f"--{option} is for `hasp bench advice`", "leave it out")
-    if arguments.what == "messages":
-        return _messages(arguments)
+    if arguments.what in ("messages", "delegation"):
+        return _whole(arguments)
     if arguments.what in ("hash-table", "transactions"):
         return _structures(arguments)
     measured = ("locks", *OTHER_KINDS)
     return _run_locks(arguments) if arguments.what in measured else _profile(arguments)
 
 
-def _messages(arguments: argparse.Namespace) -> int:
-    from hasp.lab.bench.messages import Options, measure_messages
-
+def _whole(arguments: argparse.Namespace) -> int:
+    """Measure messages or delegation, which have no choice of cases."""
     for option in ("locks", "cases", "check_targets", "plot", "source"):
         if getattr(arguments, option) not in (None, ALL, False):
             name = "from" if option == "source" else option.replace("_", "-")
             raise HaspError(
-                f"--{name} is not for `hasp bench messages`", "leave it out"
+                f"--{name} is not for `hasp bench {arguments.what}`", "leave it out"
             )
-    return measure_messages(Options(arguments.quick, arguments.runs, arguments.json))
+    chosen = (arguments.quick, arguments.runs, arguments.json)
+    if arguments.what == "delegation":
+        from hasp.lab.bench import delegation
+
+        return delegation.measure_delegation(delegation.Options(*chosen))
+    from hasp.lab.bench import messages
+
+    return messages.measure_messages(messages.Options(*chosen))
 
 
 def _advice(arguments: argparse.Namespace) -> int:

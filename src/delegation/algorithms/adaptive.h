@@ -17,8 +17,8 @@
  * A2. The queue has one combiner (Q2), which passes that duty on after it has released
  *     the lock. So at most one thread waits for the lock.
  *
- * `busy` is a hint, in a line that is seldom written. The release of the lock pairs with
- * its acquire.
+ * `busy` is a hint, in a line that is seldom written. The release of the lock pairs
+ * with its acquire.
  */
 #ifndef HASP_DELEGATION_ALGORITHMS_ADAPTIVE_H
 #define HASP_DELEGATION_ALGORITHMS_ADAPTIVE_H
@@ -62,7 +62,8 @@ adaptive_queue(struct delegate *delegate, void *(*section)(void *), void *contex
         uint32_t served;
         wakes_begin(&wakes, &delegate->progress);
         adaptive_acquire(delegate);
-        struct call *following = cc_queue_serve(own, &wakes, &delegate->progress, &served);
+        struct call *following =
+            cc_queue_serve(own, &wakes, &delegate->progress, &served);
         delegate_count(delegate, served);
         if (served == 1 && !load_relaxed(&following->next))
             store_relaxed(&delegate->busy, 0);

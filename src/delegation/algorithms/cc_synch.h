@@ -93,7 +93,8 @@ static inline void *cc_synch_run(struct delegate *delegate, void *(*section)(voi
         struct wakes wakes;
         uint32_t served;
         wakes_begin(&wakes, &delegate->progress);
-        struct call *following = cc_queue_serve(own, &wakes, &delegate->progress, &served);
+        struct call *following =
+            cc_queue_serve(own, &wakes, &delegate->progress, &served);
         delegate_count(delegate, served);
         call_pass(following);
         wakes_end(&wakes);

@@ -49,7 +49,8 @@ static inline void *h_synch_run(struct delegate *delegate, void *(*section)(void
         uint32_t served;
         wakes_begin(&wakes, &delegate->progress);
         delegate->operations->lock(&delegate->lock);
-        struct call *following = cc_queue_serve(own, &wakes, &delegate->progress, &served);
+        struct call *following =
+            cc_queue_serve(own, &wakes, &delegate->progress, &served);
         delegate_count(delegate, served);
         delegate->operations->unlock(&delegate->lock);
         call_pass(following);
