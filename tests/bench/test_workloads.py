@@ -17,6 +17,8 @@ UNDER_LOCKS = (
     ("one-lock",),
     ("one-lock", "--threads=1", "cs_lines=0", "drain=0"),
     ("one-lock", "--threads=3", "cs_lines=4", "cs_ns=100", "jitter_percent=50"),
+    ("delegation",),
+    ("delegation", "executor=adaptive", "cs_lines=5"),
     ("n-locks:16",),
     ("hash-table",),
     ("hash-table:12", "elements=48", "put_percent=40", "remove_percent=40"),

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""`hasp bench delegation` measures every executor beside locks, and refuses options."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hasp.lab.bench import delegation
+
+
+def test_each_executor_is_measured_beside_glibc(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(delegation, "WINDOW_NS", 1_000_000)
+    case = delegation.Case("few", 2, 400, 1)
+    monkeypatch.setattr(delegation, "cases", lambda cpus: (case,))
+    written = tmp_path / "runs.jsonl"
+    assert delegation.measure_delegation(delegation.Options(runs=1)) == 0
+    table = capsys.readouterr().out
+    assert "adaptive" in table and "lock:futex" in table
+    delegation.measure_delegation(delegation.Options(runs=1, json=str(written)))
+    rows = [json.loads(line) for line in written.read_text().splitlines()]
+    subjects = {row["subject"] for row in rows}
+    assert {"glibc", "lock:mcs", "cc-synch", "flat-combining"} <= subjects
+    assert {row["schema"] for row in rows} == {"hasp.delegation/1"}
+
+
+def test_an_option_of_other_subjects_is_refused() -> None:
+    command = [sys.executable, "-m", "hasp", "bench", "delegation", "--locks", "mcs"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "--locks is not for `hasp bench delegation`" in done.stderr
