@@ -108,9 +108,7 @@ class Build:
             self.objects.append(output)
             source = (self.folder / command["file"]).resolve()
             file = source.relative_to(SOURCES).as_posix()
-            if any(
-                word in file for word in (*KINDS, "delegation", "executor")
-            ):
+            if any(word in file for word in (*KINDS, "delegation", "executor")):
                 words = strip_outputs(shlex.split(command["command"]))
                 words = [word for word in words if Path(word).name != "ccache"]
                 self.commands[output] = (words, source)
