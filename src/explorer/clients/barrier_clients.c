@@ -168,10 +168,6 @@ static void fork_while_waited(unsigned thread)
     expect(both, "a thread leaves before another has arrived");
 }
 
-static void finish_nothing(void)
-{
-}
-
 const struct client barrier_clients[] = {
     {.name = "phases",
      .summary = "two threads, three phases",
