@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from hasp.predict.validation.programs import programs_of, split
 from hasp.predict.validation.run import MACHINE, STUDY, report
 from hasp.predict.validation.score import mean_tau, right, score
 
+ROOT = Path(__file__).resolve().parents[2]
 MATTERS = {"a": 100.0, "b": 50.0, "c": 10.0}
 EQUAL = {"a": 100.0, "b": 100.0, "c": 99.0}
 
@@ -44,10 +46,10 @@ def test_a_missed_level_is_the_exit_status(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_the_study_has_twelve_programs_and_a_machine() -> None:
-    programs, prepare = programs_of(STUDY / "plan.toml")
+    programs, prepare = programs_of(ROOT / STUDY / "plan.toml")
     assert len(programs) == 12
     assert "mkdir" in prepare
-    assert load(str(MACHINE)).topology.cpus == 2
+    assert load(str(ROOT / MACHINE)).topology.cpus == 2
     assert [one.name for one in programs if one.server] == ["memcached"]
 
 

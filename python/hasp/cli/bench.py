@@ -57,10 +57,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "what",
         choices=SUBJECTS,
-        metavar="|".join(SUBJECTS),
-        help="the SUBJECT: mutexes, reader-writer locks, spin locks, barriers, "
-        "messages, delegation, the hash table, transactions, the cost of profiling, "
-        "or what the advice loses",
+        metavar="SUBJECT",
+        help=f"{', '.join(SUBJECTS[:-1])} (what it costs a program), or "
+        f"{SUBJECTS[-1]} (what it loses)",
     )
     add_locks_option(parser)
     parser.add_argument(

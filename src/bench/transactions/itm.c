@@ -22,7 +22,7 @@
         }                                                                              \
     } while (0)
 
-#include "bench/transactions/programs.h"
+#include "bench/transactions/programs.inc"
 
 static bool prepare(enum program program, uint64_t elements, const char *lock)
 {

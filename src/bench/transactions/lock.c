@@ -23,7 +23,7 @@
 static struct lock the_lock __attribute__((aligned(CACHE_LINE)));
 static struct lock_operations operations;
 
-#include "bench/transactions/programs.h"
+#include "bench/transactions/programs.inc"
 
 static bool prepare(enum program program, uint64_t elements, const char *lock)
 {

@@ -28,7 +28,7 @@ typedef int step_body(struct hasp_tx *tx, struct step *step);
 static inline __attribute__((always_inline)) void run_step(step_body *body,
                                                            struct step *step);
 
-#include "bench/transactions/programs.h"
+#include "bench/transactions/programs.inc"
 
 struct call {
     step_body *body;

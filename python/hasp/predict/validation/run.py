@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     import polars
 
 SCHEMA = "hasp.predict.validate/1"
-STUDY = Path(__file__).resolve().parents[4] / "docs/studies/two-cpus"
+STUDY = Path("docs/studies/two-cpus")  # in the source tree
 MACHINE = STUDY / "machine.toml"
 METRIC, THREADS = "throughput", 2
 
@@ -57,7 +57,8 @@ def validate(
     """
     if not STUDY.is_dir():
         raise HaspError(
-            "--validate needs the study of the source tree", "run it from the sources"
+            f"there is no {STUDY} here, which --validate reads",
+            "run it in a checkout of Hasp",
         )
     if json:
         output.check_writable(json)
