@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+import textwrap
 from pathlib import Path
 
 from hasp.base.errors import HaspError
@@ -52,7 +53,11 @@ def _positive(text: str) -> int:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `hasp bench`."""
-    parser.usage = "hasp bench SUBJECT [options]"
+    parser.usage = "hasp bench SUBJECT [options], where SUBJECT is\n" + textwrap.fill(
+        " | ".join(SUBJECTS),
+        initial_indent=" " * 7,
+        subsequent_indent=" " * 7,
+    )
     parser.epilog = EXAMPLES
     parser.add_argument(
         "what",
