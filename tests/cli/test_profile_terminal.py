@@ -41,9 +41,10 @@ say("ended", os.waitstatus_to_exitcode(status))
 """
 HASP = "import sys; from hasp.cli.main import main; sys.exit(main())"
 # Prints when it is ready and which signals it gets, and reads from the terminal. Each
-# message is a single write, because Hasp writes to the terminal at the same time.
+# message is a single write, because Hasp writes to the terminal at the same time. It
+# waits briefly each time: a signal just before a read would be handled only after it.
 PROGRAM = """
-import os, signal, sys, time
+import os, select, signal, sys
 def say(*words):
     os.write(1, (" ".join(words) + "\\n").encode())
 def got(number, _):
@@ -52,10 +53,16 @@ handled = [signal.Signals[name] for name in sys.argv[1:]]
 for number in handled:
     signal.signal(number, got)
 say("ready")
-for line in sys.stdin:
-    say("read", line.strip())
-    if line.strip() == "end":
-        sys.exit(5)
+while True:
+    if not select.select([0], [], [], 0.1)[0]:
+        continue
+    line = os.read(0, 1000).decode()
+    if not line:
+        break
+    for word in line.split():
+        say("read", word)
+        if word == "end":
+            sys.exit(5)
 """
 
 
