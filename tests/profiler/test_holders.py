@@ -157,7 +157,14 @@ def test_functions_that_hold(tmp_path: Path) -> None:
     assert long.mean_ns and long.mean_ns >= 9e6
 
 
-@pytest.mark.parametrize("case", ["never_released", "not_released_again"])
+NEVER_RELEASED = {
+    "never_released": 2e8,  # timed: since the lock was acquired
+    # Counted: since the first sample, which a loaded machine takes as late as it likes.
+    "not_released_again": 1,
+}
+
+
+@pytest.mark.parametrize("case", NEVER_RELEASED)
 def test_a_lock_that_is_never_released(case: str, tmp_path: Path) -> None:
     found = record("holders", case, None, tmp_path / "trace")
     profile = load(tmp_path / "trace")
@@ -165,7 +172,7 @@ def test_a_lock_that_is_never_released(case: str, tmp_path: Path) -> None:
     assert held.lock == found.number("mutex")
     assert held.waiters == 1
     assert not held.thread_ended
-    assert held.duration_ns and held.duration_ns >= 2e8
+    assert held.duration_ns and held.duration_ns >= NEVER_RELEASED[case]
 
 
 def test_threads_asleep_for_a_lock_do_not_want_a_cpu(tmp_path: Path) -> None:
