@@ -7,39 +7,13 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-from hasp.lab.bench.tables import CASES, summarise
-
-
-def row(table: str, run: int, mops: float, lock: str = "") -> dict[str, Any]:
-    return {
-        "schema": "hasp.table/1",
-        "case": CASES[0].name,
-        "subject": table,
-        "lock": lock,
-        "run": run,
-        "mops": mops,
-    }
 
 
 def bench(*words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "hasp", "bench", "hash-table", *words]
     return subprocess.run(command, capture_output=True, text=True)
-
-
-def test_the_ratio_compares_the_same_rounds() -> None:
-    records = [row("hasp", run, 10.0 * (run + 1)) for run in range(3)]
-    records += [row("tbb", run, 5.0 * (run + 1)) for run in range(3)]
-    records.append(row("hasp", 0, 20.0, "mcs"))
-    found = {label: (mops, ratio) for _, label, mops, ratio in summarise(records)}
-    assert found["hasp"] == (20.0, None)
-    ratio = found["tbb"][1]
-    assert ratio is not None
-    assert ratio.value == pytest.approx(2.0)
-    assert "hasp (mcs)" in found
 
 
 def test_it_measures_and_shows_again(tmp_path: Path) -> None:

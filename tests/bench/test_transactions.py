@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hasp.lab.bench.transactions import CASES, CAUSES, summarise, summarise_aborts
+from hasp.lab.bench.transactions import CASES, CAUSES, summarise_aborts
 
 
 def row(subject: str, run: int, mtps: float, **more: Any) -> dict[str, Any]:
@@ -29,16 +29,6 @@ def row(subject: str, run: int, mtps: float, **more: Any) -> dict[str, Any]:
 def bench(*words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "hasp", "bench", "transactions", *words]
     return subprocess.run(command, capture_output=True, text=True)
-
-
-def test_the_ratio_compares_the_same_rounds() -> None:
-    records = [row("hasp", run, 10.0 * (run + 1)) for run in range(3)]
-    records += [row("libitm", run, 5.0 * (run + 1)) for run in range(3)]
-    found = {label: (mtps, ratio) for _, label, mtps, ratio in summarise(records)}
-    assert found["hasp"] == (20.0, None)
-    ratio = found["libitm"][1]
-    assert ratio is not None
-    assert ratio.value == pytest.approx(2.0)
 
 
 def test_aborts_are_for_each_thousand_transactions() -> None:

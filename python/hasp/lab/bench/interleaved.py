@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""Measures subjects in interleaved rounds, and compares Hasp's with each other one.
+
+A subject is a name and a lock, "" if it takes none. A record is what the benchmark's
+program prints for one subject in one case, with the case's name and the round.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from hasp.base import output
+from hasp.base.errors import EXIT_FINE, HaspError, Interrupted
+from hasp.base.progress import Display
+from hasp.base.signals import interrupt_on_signals
+from hasp.statistics.ratio import Ratio, ratio_of_medians
+
+OWN = "hasp"
+
+Record = dict[str, Any]
+Subject = tuple[str, str]
+
+
+class Named(Protocol):
+    """A case of a benchmark."""
+
+    @property
+    def name(self) -> str: ...
+
+
+C = TypeVar("C", bound=Named)
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What its records are called: their schema, their figure, and their topic."""
+
+    topic: str
+    schema: str
+    figure: str  # the field with millions of operations a second
+    cases: Sequence[Named]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A subject in a case: the median of its figure, and how many times as fast Hasp's
+    was in the same rounds (None for Hasp's)."""
+
+    case: str
+    label: str
+    median: float
+    hasp_is: Ratio | None
+
+
+def carry_out(
+    benchmark: Benchmark,
+    json_file: str | None,
+    source: str | None,
+    measured: Iterable[Record],
+    print_tables: Callable[[Sequence[Record]], None],
+) -> int:
+    """Measure, or read what was measured; print the tables.
+
+    Ctrl-C ends the measurement with the records so far. Returns the exit status.
+    """
+    if json_file:
+        output.check_writable(json_file)
+    status, records = EXIT_FINE, load(benchmark, Path(source)) if source else []
+    interrupt_on_signals()
+    try:
+        records.extend(() if source else measured)
+    except Interrupted as interruption:
+        if not records:
+            raise
+        status = interruption.exit_status
+        output.note("interrupted; the results so far follow")
+    if json_file:
+        output.write_json(records, json_file)
+    if json_file != output.STDOUT:
+        print_tables(records)
+    return status
+
+
+def select(cases: Sequence[C], names: str | None, topic: str) -> list[C]:
+    """Return the cases of these names, separated by commas. Raises HaspError."""
+    if names is None:
+        return list(cases)
+    known = {case.name: case for case in cases}
+    wanted = [name.strip() for name in names.split(",")]
+    for name in wanted:
+        if name not in known:
+            raise HaspError(
+                f"there is no case {name} of {topic}",
+                f"the cases are {', '.join(known)}",
+            )
+    return [known[name] for name in wanted]
+
+
+def built_subjects(program: str) -> list[str]:
+    """Return the names of the subjects that the program was built with."""
+    listed = subprocess.run([program, "--list"], capture_output=True, text=True)
+    return listed.stdout.split()
+
+
+def measure(
+    cases: Sequence[C],
+    subjects: Sequence[Subject],
+    rounds: int,
+    command: Callable[[C, Subject], Iterable[str]],
+) -> Iterator[Record]:
+    """Yield a record for each round, case and subject.
+
+    Each round runs all cases and subjects in an order of its own. Raises HaspError if a
+    program fails.
+    """
+    plan = [
+        (number, case, subject)
+        for number in range(rounds)
+        for case in random.Random(number).sample(cases, len(cases))
+        for subject in random.Random(number).sample(subjects, len(subjects))
+    ]
+    with Display() as display:
+        for done, (number, case, subject) in enumerate(plan):
+            display.show(f"{case.name}, {subject[0]}", done, len(plan), None)
+            record = _run([*command(case, subject)], subject, case.name)
+            yield {**record, "case": case.name, "run": number}
+
+
+def _run(command: list[str], subject: Subject, case: str) -> Record:
+    name, lock = subject
+    if lock:
+        command += ["--lock", lock]
+    done = subprocess.run([*command, "--subject", name], capture_output=True, text=True)
+    if done.returncode:
+        said = done.stderr.strip() or "its data are wrong"
+        raise HaspError(f"{name} failed in {case}: {said}", "report this as a bug")
+    record: Record = json.loads(done.stdout)
+    return record
+
+
+def load(benchmark: Benchmark, path: Path) -> list[Record]:
+    """Return the records that --json wrote to this file. Raises HaspError."""
+    remedy = "name a file that --json wrote"
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        records = [json.loads(line) for line in lines]
+    except (OSError, ValueError) as problem:
+        raise HaspError(f"cannot read {path}: {problem}", remedy) from None
+    if not records or any(row.get("schema") != benchmark.schema for row in records):
+        raise HaspError(f"{path} has no results of {benchmark.topic}", remedy)
+    return records
+
+
+def summarise(benchmark: Benchmark, records: Sequence[Record]) -> list[Summary]:
+    """Return a summary of each case and subject, the fastest of a case first."""
+    figures: dict[Subject, dict[int, float]] = {}
+    for record in records:
+        key = record["case"], _label(record)
+        figures.setdefault(key, {})[record["run"]] = record[benchmark.figure]
+    rows = []
+    for (case, label), runs in figures.items():
+        own = figures.get((case, OWN), {})
+        both = [number for number in sorted(runs) if number in own]
+        ratio = None
+        if label != OWN and both:
+            ratio = ratio_of_medians(
+                [own[number] for number in both], [runs[number] for number in both]
+            )
+        middle = sorted(runs.values())[len(runs) // 2]
+        rows.append(Summary(case, label, middle, ratio))
+    order = [case.name for case in benchmark.cases]
+    return sorted(rows, key=lambda row: (order.index(row.case), -row.median))
+
+
+def _label(record: Record) -> str:
+    name: str = record["subject"]
+    return f"{name} ({record['lock']})" if record["lock"] else name
+
+
+def print_summaries(
+    rows: Iterable[Summary], subject: str, figure: str, decimals: int
+) -> None:
+    """Print a table; `subject` and `figure` are headings of its columns."""
+    table = output.table(
+        caption="HASP IS: times as fast as this row, with the 95 % interval"
+    )
+    for heading in ("CASE", subject):
+        table.add_column(heading)
+    for heading in (figure, "HASP IS"):
+        table.add_column(heading, justify="right")
+    last = ""
+    for row in rows:
+        case = row.case if row.case != last else ""
+        median = f"{row.median:.{decimals}f}"
+        table.add_row(case, row.label, median, _ratio_text(row.hasp_is))
+        last = row.case
+    output.console().print(table)
+
+
+def _ratio_text(ratio: Ratio | None) -> str:
+    if ratio is None:
+        return ""
+    if ratio.low is None or ratio.high is None:
+        return f"{ratio.value:.2f}"
+    return f"{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
