@@ -14,6 +14,17 @@ GAP, OUTER, INNER = 9000, 800, 200  # ns
 EACH = SECOND // (GAP + OUTER + INNER)  # sections of each thread
 WORKERS = 3
 
+# A machine of two CPUs.
+SMALL = """
+schema = 1
+title = "two cores"
+sources = { MINE = "a test" }
+clock = { source = "MINE", mhz = 2000 }
+topology = { source = "MINE", sockets = 1, dies = 1, cores = 2 }
+latency = { source = "MINE", same_die = 60 }
+local = { source = "MINE", l1 = 4, l2 = 12, llc = 40, ram = 250 }
+"""
+
 
 def synthetic(workers: int = WORKERS, cpu: int = SECOND) -> Synthetic:
     """Return a program: workers hold one lock, and inside it, sometimes, a second.

@@ -16,8 +16,9 @@
  * TIME. cycles_ordered() returns a timestamp taken after all earlier loads and atomic
  * operations have completed and before any later one starts; after full_fence() that
  * includes stores. Its rate is cycles_per_second(): constant, not the core's clock
- * rate. ticks() counts the same cycles, unordered and cheaper. pause_cycles(n) takes
- * about n cycles and accesses no memory.
+ * rate. ticks() counts the same cycles, unordered and cheaper. ticks_aside() does so for
+ * bookkeeping: where time is simulated, the call takes none. pause_cycles(n) takes about
+ * n cycles and accesses no memory.
  *
  * LINES. full_fence() returns when all earlier stores are visible everywhere.
  * evict_line(address) removes the line from every cache and returns when that is done;
@@ -52,6 +53,7 @@ const char *workers_error(void);
 
 uint64_t cycles_ordered(void);
 uint64_t cycles_per_second(void);
+uint64_t ticks_aside(void);
 void pause_cycles(uint64_t cycles);
 
 void full_fence(void);

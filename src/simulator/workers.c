@@ -3,6 +3,7 @@
  * about it. */
 #include "platform/workers.h"
 #include "simulator/clock.h"
+#include "simulator/event_loop.h"
 #include "simulator/requests.h"
 #include "simulator/routes.h"
 #include "simulator/run.h"
@@ -79,6 +80,16 @@ uint64_t cycles_ordered(void)
 uint64_t cycles_per_second(void)
 {
     return machine.clock_khz * 1000;
+}
+
+uint64_t ticks_aside(void)
+{
+    struct thread *self = running;
+    if (!self)
+        return time_outside;
+    if (scheduler_shares)
+        catch_up(self); /* it may have lost its CPU meanwhile */
+    return self->now;
 }
 
 void pause_cycles(uint64_t cycles)

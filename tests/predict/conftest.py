@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from predict_samples import synthetic
+from predict_samples import SMALL, synthetic
 
 from hasp.lab.simulate.machines import machine
 from hasp.lab.simulate.simulation import flattened
@@ -24,6 +24,15 @@ def trace(tmp_path: Path) -> Path:
 def runs() -> Iterator[Callable[..., Runs]]:
     """Return runs(load, machine), which simulates a load on a machine."""
     made = machine.load("epyc-2x64")
+    with flattened(made) as path:
+        yield lambda load: Runs(load, made, path)
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Callable[..., Runs]]:
+    """Return small(load), which simulates a load on a machine of two CPUs."""
+    (tmp_path / "small.toml").write_text(SMALL)
+    made = machine.load(str(tmp_path / "small.toml"))
     with flattened(made) as path:
         yield lambda load: Runs(load, made, path)
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from predict_samples import synthetic
+from predict_samples import SMALL, synthetic
 from waiting import wait_until
 
 FEW = ("--machine", "epyc-2x64", "--locks", "mcs", "--threads", "1,16")
@@ -60,10 +60,23 @@ def test_a_change_is_simulated_with_all_threads(hasp, trace: Path) -> None:
     assert "remove" in out.split("If server+0x100 changes")[1]
 
 
-def test_more_threads_than_cpus_are_refused(hasp, trace: Path) -> None:
-    status, out, err = hasp("predict", trace, *FEW[:2], "--threads", 200)
+def test_far_more_threads_than_cpus_are_refused(hasp, trace: Path) -> None:
+    status, out, err = hasp("predict", trace, *FEW[:2], "--threads", 1025)
     assert (status, out) == (2, "")
-    assert "epyc-2x64 has 128 CPUs, too few for 200 threads" in err
+    assert "epyc-2x64 has 128 CPUs, too few for 1025 threads" in err
+
+
+def test_more_threads_than_cpus_are_named_as_such(
+    hasp, trace: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "small.toml").write_text(SMALL)
+    status, out, err = hasp(
+        "predict",
+        *(trace, "--machine", "./small.toml", "--locks", "mcs", "--threads", "1,4"),
+    )
+    assert (status, err) == (0, "")
+    first = " ".join(out.split("\n\n")[0].split())
+    assert first.startswith("With 4 threads on the 2 CPUs of small (simulated), ")
 
 
 @pytest.mark.parametrize(

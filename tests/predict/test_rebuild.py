@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from predict_samples import GAP, INNER, OUTER, WORKERS, synthetic
+from predict_samples import BASE, EACH, GAP, INNER, OUTER, WORKERS, synthetic
 from trace_samples import SECOND, Synthetic
 
 from hasp.base.errors import HaspError
@@ -14,6 +14,8 @@ from hasp.predict.load import Load, exponential, threads_by_role
 from hasp.predict.rebuild import rebuild, shape_of
 from hasp.profile.model.build import load as load_profile
 from hasp.profile.model.distribution import NOTHING, Distribution
+from hasp.profile.trace import format
+from hasp.profile.trace.format import ChunkKind
 
 WITHIN = 0.1
 
@@ -53,6 +55,62 @@ def test_one_recorded_thread_is_the_one_that_scales(tmp_path: Path) -> None:
     load = rebuilt(synthetic(workers=1), tmp_path)
     assert [(role.recorded, role.scales) for role in load.roles] == [(1, True)]
     assert threads_by_role(load, 64) == [64]
+
+
+def pool(waiting: int) -> Synthetic:
+    """Return a main thread and one of a pool, which use their locks equally.
+
+    The one of the pool waits for work on a condition variable, for that time in all.
+    """
+    made = synthetic(workers=2)
+    made.header["pid"] = 2
+    *_, main, worker = made.records[ChunkKind.THREADS]
+    main["name"] = worker["name"] = b"server"
+    worker["idle_ticks"], worker["cpu_ns"] = waiting, SECOND - waiting
+    stack = made.stack(BASE + 0x300, BASE + 0x900)
+    made.lock(address=640, site=stack, kind=format.LockKind.CONDITION)
+    made.use(
+        site=stack,
+        thread=3,
+        operation=format.Operation.WAIT,
+        lock_kind=format.LockKind.CONDITION,
+        acquisitions=50,
+        wait_ticks=waiting,
+    )
+    return made
+
+
+def test_the_pool_scales_and_not_the_main_thread(tmp_path: Path) -> None:
+    load = rebuilt(pool(SECOND // 2), tmp_path)
+    assert [(role.recorded, role.scales) for role in load.roles] == [
+        (1, True),
+        (1, False),
+    ]
+    worker, main = load.roles
+    assert main.idle_ns == 0
+    assert worker.idle_ns == pytest.approx(SECOND / 2 / EACH, rel=0.01)
+    assert worker.waits == pytest.approx(50 / EACH, rel=0.01)
+    sleep_ns, share = worker.sleep
+    assert sleep_ns * share == pytest.approx(worker.idle_ns)
+    assert (
+        rebuild(load_profile(tmp_path / "hasp.trace"), 64, busy=True).roles[0].idle_ns
+        == 0
+    )
+
+
+def test_threads_that_hardly_wait_are_alike(tmp_path: Path) -> None:
+    (role,) = rebuilt(pool(SECOND // 20), tmp_path).roles
+    assert (role.recorded, role.scales) == (2, True)
+
+
+def test_the_cost_of_recording_is_subtracted(tmp_path: Path) -> None:
+    made = synthetic()
+    for thread in made.records[ChunkKind.THREADS]:
+        thread["overhead_ticks"] = SECOND // 10
+    (role,) = rebuilt(made, tmp_path).roles
+    whole = GAP + OUTER + INNER
+    assert role.gap_ns == pytest.approx(GAP - whole / 10, rel=WITHIN / 2)
+    assert role.rate == pytest.approx(1 / 0.9 / whole, rel=WITHIN / 2)
 
 
 def test_a_program_without_locks_is_refused(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ class Analysis:
         answer = self.answer
         count = answer.load.workers
         if count > answer.cpus:
-            return
+            return  # even if the locks are right, threads wait for CPUs
         done = self._run([Case(answer.reference, count, v) for v in self._variants])
         rates = [one.throughput / answer.load.rate for one in done.values()]
         answer.baseline = Range.of(rates)

@@ -2,8 +2,9 @@
 """Subtract from the time between sections what the simulation adds to it.
 
 The recorded time between sections includes what taking and releasing free locks costs.
-The simulator also charges that, and its own bookkeeping. So one thread of each role is
-simulated alone, and the time by which it is slower than recorded is subtracted.
+The simulator also charges that. So one thread of each role is simulated alone, and the
+time by which it is slower than recorded is subtracted. The recorded waits for work
+include the time to wake up; that is subtracted from them in the same way.
 """
 
 from __future__ import annotations
@@ -27,13 +28,22 @@ def calibrated(runs: Runs, lock: str, width: int | None) -> Load:
 
 
 def _calibrated(runs: Runs, role: Role, lock: str, width: int | None) -> Role:
+    added = _added(runs, replace(role, idle_ns=0.0), lock, width)
+    awake = replace(role, gap_ns=max(0.0, role.gap_ns - added))
+    if not role.idle_ns:
+        return awake
+    added = _added(runs, awake, lock, width)
+    return replace(awake, idle_ns=max(0.0, role.idle_ns - added))
+
+
+def _added(runs: Runs, role: Role, lock: str, width: int | None) -> float:
+    """Return the time in ns that a simulated section takes longer, at least 0."""
     alone = replace(role, recorded=1, scales=True)
     load = replace(runs.load, roles=(alone,))
     case = Case(lock, 1, ALONE)
     outcome = runs.of(load).run([case], width)[case]
     if not outcome.throughput:
-        return role
+        return 0.0
     numbers = visits_per_section(load, alone)
     held = sum(n * ns for n, ns in zip(numbers, alone.holds_ns, strict=True))
-    added = 1 / outcome.throughput - role.gap_ns - held
-    return replace(role, gap_ns=max(0.0, role.gap_ns - max(0.0, added)))
+    return max(0.0, 1 / outcome.throughput - role.gap_ns - role.idle_ns - held)

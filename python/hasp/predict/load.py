@@ -16,9 +16,10 @@ from itertools import pairwise
 
 from hasp.locks.kinds import MUTEX, RWLOCK, Kind
 
-VERSION = 2
+VERSION = 3
 SHAPE_VALUES = 128
 WEIGHT_OF_ALL = 1 << 20
+MILLION = 1_000_000
 WEIGHED_MOST = 256  # locks with a weight of their own
 
 Shape = tuple[int, ...]  # equally likely multiples of a mean, in permille
@@ -49,12 +50,20 @@ class Role:
     name: str
     recorded: int  # threads in the recording
     scales: bool  # its threads are the ones that the user asks for
-    gap_ns: float  # mean between two outermost sections
+    gap_ns: float  # mean work between two outermost sections
     visits: tuple[tuple[int, float], ...]  # site index, share of outermost sections
     holds_ns: tuple[float, ...]  # by site, without sections inside
     reads: tuple[float, ...]  # by site: share of the sections that only read
     rate: float  # recorded outermost sections of one thread with a CPU per ns
     ran: float = 1.0  # share of the time it had a CPU of the time it could use one
+    idle_ns: float = 0.0  # mean time that it sleeps between two outermost sections
+    waits: float = 1.0  # how often it does so, of the outermost sections
+
+    @property
+    def sleep(self) -> tuple[float, float]:
+        """How long it sleeps, in ns, and before which share of the sections."""
+        share = min(max(self.waits, 1 / MILLION), 1.0)
+        return (self.idle_ns / share, share) if self.idle_ns else (0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -166,6 +175,8 @@ def _site(site: LoadSite, shapes: dict[Shape, int], variant: Variant) -> str:
 
 def _role(role: Role, threads: int, variant: Variant) -> Iterator[int]:
     yield from (threads, int(not role.scales), round(role.gap_ns), int(variant.varies))
+    sleep_ns, share = role.sleep
+    yield from (round(sleep_ns), round(share * MILLION))
     yield len(role.visits)
     for site, share in role.visits:
         yield from (site, max(1, round(share * WEIGHT_OF_ALL)))

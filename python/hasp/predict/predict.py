@@ -23,6 +23,7 @@ from hasp.predict.runs import Runs, variants
 from hasp.profile.model.kinds import Kind as profiled
 from hasp.profile.model.profile import Profile
 from hasp.profile.report.source import open_profile
+from hasp.profile.report.words import plural
 
 # Simulated for glibc's locks, whose algorithm they have or resemble.
 STANDS_IN = {MUTEX: "futex", RWLOCK: "rw-futex"}
@@ -31,6 +32,8 @@ DEFAULT_LOCKS = {
     MUTEX: "mutexee,spinbit,ttas-backoff,ticket,mcs,hapax,cna,hmcs,shfl",
     RWLOCK: "rw-ttas,rw-ticket,phase-fair,c-rw-np,bravo+rw-futex",
 }
+EACH_CPU = 8  # most threads of a CPU
+THREADS_MOST = 2048  # of the simulator
 
 
 def predict(options: Options) -> int:
@@ -79,7 +82,7 @@ def _report(options: Options, profile: Profile, answer: Answer) -> None:
 def threads_of(options: Options) -> list[int]:
     """Return the numbers of threads to simulate, ascending.
 
-    Raises HaspError for more threads than the machine has CPUs.
+    Raises HaspError for far more threads than the machine has CPUs.
     """
     cpus = options.machine.topology.cpus
     if options.threads is None:
@@ -88,9 +91,9 @@ def threads_of(options: Options) -> list[int]:
             counts.add(count)
             count *= 4
         return sorted(counts)
-    if max(options.threads) > cpus:
+    if max(options.threads) > min(EACH_CPU * cpus, THREADS_MOST):
         raise HaspError(
-            f"{options.machine.name} has {cpus} CPUs, too few for "
+            f"{options.machine.name} has {plural(cpus, 'CPU')}, too few for "
             f"{max(options.threads)} threads",
             "name fewer threads, or a machine with more CPUs; `hasp simulate --list` "
             "prints them",

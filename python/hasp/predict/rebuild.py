@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate, pairwise
 
 from hasp.base.errors import HaspError
+from hasp.predict.idling import Idling, idling_of, waits_of
 from hasp.predict.load import (
     CONSTANT,
     SHAPE_VALUES,
@@ -25,7 +27,7 @@ from hasp.predict.roles import (
 )
 from hasp.profile.diagnosis.what_if.network import Customer, Network, Station, network
 from hasp.profile.model.distribution import Distribution
-from hasp.profile.model.profile import Profile, Site
+from hasp.profile.model.profile import Profile, Site, Thread
 
 LEAST_HELD = 0.02  # of the time at the largest number of threads
 LOCKS_MOST = 65536
@@ -52,12 +54,15 @@ def rebuild(
     order = _order(net)
     _refuse_unmeasured(profile, order)
     threads = {thread.number: thread for thread in profile.threads}
+    idling = idling_of(profile)
     factors = [
         [preempted_factor(one, threads) for one in group.customers] for group in found
     ]
     roles = [
-        _role(group, scales, order, own, busy)
-        for group, scales, own in zip(found, scaling(found), factors, strict=True)
+        _idle(_role(group, scales, order, own, threads), group, idling, busy)
+        for group, scales, own in zip(
+            found, scaling(found, profile), factors, strict=True
+        )
     ]
     roles.sort(key=lambda role: not role.scales)
     sites = tuple(_site(profile, net, order, roles, number) for number in order)
@@ -109,7 +114,7 @@ def _role(
     scales: bool,
     order: Sequence[int],
     factors: Sequence[float],
-    busy: bool,
+    threads: Mapping[int, Thread],
 ) -> Role:
     pairs = list(zip(group.customers, factors, strict=True))
     sections = group.sections
@@ -118,9 +123,8 @@ def _role(
     held: dict[int, list[float]] = {}  # sum of weighted times, sum of weights
     reads: dict[int, float] = {}
     for one, factor in pairs:
-        idle = min(one.idle_ns, one.outside_ns)
-        work = (one.outside_ns - idle) / factor + (0.0 if busy else idle)
-        gap += one.population * work
+        work = one.outside_ns - min(one.idle_ns, one.outside_ns)
+        gap += one.population * max(0.0, work - _recording(one, threads)) / factor
         for site, visit in one.visits.items():
             number = one.population * visit.number
             numbers[site] = numbers.get(site, 0.0) + number
@@ -132,8 +136,11 @@ def _role(
             sums = held.setdefault(site, [0.0, 0.0])
             sums[0] += weight * ns / factor
             sums[1] += weight
-    # The recorded rate is that of threads with a CPU, too.
-    lived = sum(one.population * _lived_ns(one, factor) for one, factor in pairs)
+    # The recorded rate is that of threads with a CPU and without a recorder, too.
+    lived = sum(
+        one.population * _lived_ns(one, factor, _recording(one, threads))
+        for one, factor in pairs
+    )
     return Role(
         group.name,
         group.population,
@@ -147,10 +154,28 @@ def _role(
     )
 
 
-def _lived_ns(customer: Customer, factor: float) -> float:
+def _idle(role: Role, group: Group, idling: Mapping[int, Idling], busy: bool) -> Role:
+    """Return the role with its waits for work; with `busy` there are none."""
+    if busy:
+        return role
+    idle = waits = 0.0
+    for one in group.customers:
+        idle += one.population * min(one.idle_ns, one.outside_ns)
+        waits += one.population * waits_of(one, idling)
+    sections = group.sections
+    return replace(role, idle_ns=idle / sections, waits=waits / sections)
+
+
+def _recording(customer: Customer, threads: Mapping[int, Thread]) -> float:
+    """Return the time that each of the threads spent on recording."""
+    own = [threads[number] for number in customer.threads if number in threads]
+    return sum(thread.overhead_ns for thread in own) / customer.population
+
+
+def _lived_ns(customer: Customer, factor: float, recording: float) -> float:
     """Return the time that a thread would have taken with a CPU of its own."""
     idle = min(customer.idle_ns, customer.outside_ns)
-    return idle + (customer.lived_ns - idle) / factor
+    return idle + max(1.0, customer.lived_ns - idle - recording) / factor
 
 
 def _mean(sums: Sequence[float] | None) -> float:
@@ -167,7 +192,7 @@ def _site(
     station = net.stations[number]
     recorded = next(site for site in profile.sites if site.number == number)
     counts = [lock.acquisitions for lock in recorded.locks][:LOCKS_MOST] or [1]
-    own = _is_own(recorded, sum(role.recorded for role in roles if role.scales))
+    own = _is_own(recorded, sum(role.recorded for role in roles))
     weights, tail = ([1], 0) if own else weights_of(counts)
     index = order.index(number)
     holds = [(role.recorded, role.holds_ns[index]) for role in roles if role.scales]

@@ -44,7 +44,11 @@ def show(
 def sentences(machine: str, answer: Answer) -> Iterator[str]:
     """Yield the answer in sentences."""
     most = answer.threads[-1]
-    yield f"On {plural(most, 'CPU')} of {machine} (simulated), {_saturation(answer)}."
+    where = f"On {plural(most, 'CPU')} of {machine}"
+    if most > answer.cpus:
+        cpus = "CPU" if answer.cpus == 1 else f"{answer.cpus} CPUs"
+        where = f"With {plural(most, 'thread')} on the {cpus} of {machine}"
+    yield f"{where} (simulated), {_saturation(answer)}."
     curve = answer.curve(answer.reference)
     if curve:
         yield _reached(answer, curve.points)

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from hasp.predict.idling import idling_of, wait_alike
 from hasp.profile.diagnosis.what_if.network import Customer
 from hasp.profile.model.profile import Profile, Thread
 
@@ -43,11 +44,17 @@ def sections_of(customer: Customer) -> float:
 def groups(profile: Profile, customers: Sequence[Customer]) -> list[Group]:
     """Return the groups, the one with most sections first; rare users are left out."""
     threads = {thread.number: thread for thread in profile.threads}
+    idling = idling_of(profile)
     found: list[Group] = []
     for customer in customers:
         name = _name(customer, threads)
         for group in found:
-            if group.name == name and _alike(group.customers[0], customer):
+            first = group.customers[0]
+            if (
+                group.name == name
+                and _alike(first, customer)
+                and wait_alike(first, customer, idling)
+            ):
                 group.customers.append(customer)
                 break
         else:
@@ -57,13 +64,21 @@ def groups(profile: Profile, customers: Sequence[Customer]) -> list[Group]:
     return sorted(kept, key=lambda group: -group.sections)
 
 
-def scaling(found: Sequence[Group]) -> list[bool]:
+def scaling(found: Sequence[Group], profile: Profile) -> list[bool]:
     """Return which groups grow with the number of threads.
 
-    Those with several threads do; if there are none, the one with most sections.
+    Those with several threads do. If there are none, it is the one with most sections;
+    there is only one main thread, so it is not chosen if there are others.
     """
     several = [group.population > 1 for group in found]
-    return several if any(several) else [place == 0 for place in range(len(found))]
+    if any(several):
+        return several
+    main = {thread.number for thread in profile.threads if thread.tid == profile.pid}
+    order = sorted(
+        range(len(found)),
+        key=lambda place: not main.isdisjoint(found[place].customers[0].threads),
+    )
+    return [place == order[0] for place in range(len(found))]
 
 
 def _name(customer: Customer, threads: Mapping[int, Thread]) -> str:

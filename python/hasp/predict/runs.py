@@ -24,6 +24,7 @@ WORKLOAD = "replay"
 SECTIONS = 4000  # simulated in a run, of all workers
 SECTIONS_EACH = 12  # of each worker, if they never wait
 LEAST_NS, MOST_NS = 200_000, 4_000_000_000  # of a run
+SLICES = 8  # time slices of each thread in a run, if threads share CPUs
 FILE_NUMBERS = count()
 LINES = (1, 8)  # fewest and most cache lines that a section writes
 
@@ -100,15 +101,23 @@ class Runs:
     def _cpus(self) -> int:
         return self.machine.topology.cpus
 
+    @cached_property
+    def _slice_ns(self) -> int:
+        return 1000 * self.machine.figures["scheduler", "slice_us"]
+
     def _job(self, case: Case) -> Job:
         load = self._load(case.change)
         threads = case.workers + load.others
-        every = placement.cpus(
-            self.machine, min(threads, self._cpus), placement.DEFAULT, case.variant.seed
-        )
-        # The threads of other roles share CPUs if there are not enough.
-        cpus = tuple(every[at % len(every)] for at in range(threads))
         length = duration_ns(load, case.workers)
+        cpus = None
+        if threads <= self._cpus:
+            cpus = tuple(
+                placement.cpus(
+                    self.machine, threads, placement.DEFAULT, case.variant.seed
+                )
+            )
+        else:  # the simulated scheduler lets them share CPUs
+            length = max(length, SLICES * self._slice_ns * -(-threads // self._cpus))
         return Job(
             machine=self._machine_file,
             workload=WORKLOAD,
@@ -156,7 +165,7 @@ def duration_ns(load: Load, workers: int) -> int:
     for role in (role for role in load.roles if role.scales):
         numbers = visits_per_section(load, role)
         held = [n * ns for n, ns in zip(numbers, role.holds_ns, strict=True)]
-        each = max(each, role.gap_ns + sum(held))
+        each = max(each, role.gap_ns + role.idle_ns + sum(held))
         longest = max(longest, *held)
     needed = max(SECTIONS * max(longest, each / workers), SECTIONS_EACH * each)
     return round(min(max(needed, LEAST_NS), MOST_NS))

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MILLION = 1000000, BILLION = 1000000000 };
+
 struct replay_line {
     struct atomic_u64 count;
 } __attribute__((aligned(CACHE_LINE)));
@@ -201,9 +203,9 @@ static void section(struct player *player, unsigned number)
     struct replay_stats *stats = &player->stats[number];
     bool reads = site->rwlock && happens(player, use->reads);
     struct replay_lock *lock = picked(player, site);
-    uint64_t wanted = ticks();
+    uint64_t wanted = ticks_aside();
     acquire(run, site, lock, reads);
-    uint64_t began = ticks();
+    uint64_t began = ticks_aside();
     touch(lock, site->lines, reads);
     uint64_t pause = shaped(player, use->hold, site->shape);
     if (pause)
@@ -214,7 +216,7 @@ static void section(struct player *player, unsigned number)
         for (uint64_t n = 0; n < rounds; n++)
             section(player, site->inner[i].site);
     }
-    uint64_t ended = ticks();
+    uint64_t ended = ticks_aside();
     release(run, site, lock);
     add_span(player, lock, wanted, reads ? began : ended);
     stats->writes += !reads;
@@ -239,6 +241,18 @@ static unsigned next_site(struct player *player)
     return role->visits[low].site;
 }
 
+/* Sleeps without giving anybody a reason to wake the thread. */
+static void sleep_for(uint64_t ns)
+{
+    struct atomic_u32 nobody = {0};
+    uint64_t at = now_ns() + ns;
+    struct deadline deadline = {.clock = CLOCK_MONOTONIC,
+                                .at = {.tv_sec = (time_t)(at / BILLION),
+                                       .tv_nsec = (long)(at % BILLION)}};
+    while (park(&nobody, 0, &deadline))
+        ; /* woken without reason */
+}
+
 void replay_work(struct run *run, struct worker *worker)
 {
     struct replay *replay = run->shared;
@@ -258,11 +272,13 @@ void replay_work(struct run *run, struct worker *worker)
         uint64_t gap = shaped(player, role->gap, role->gap_shape);
         if (gap)
             pause_cycles(gap);
-        uint64_t start = ticks();
+        if (role->idle && random_below(&worker->random, MILLION) < role->idle_ppm)
+            sleep_for(shaped(player, role->idle, role->gap_shape));
+        uint64_t start = ticks_aside();
         if (!run_goes_on(run, start))
             return;
         section(player, next_site(player));
-        run_count(run, worker, start, cycles_drained());
+        run_count(run, worker, start, ticks_aside());
     }
 }
 

@@ -3,7 +3,7 @@
  * The load of a recorded program, as `hasp predict` describes it in a file: whole
  * numbers, separated by blanks, in this order.
  *
- *   2                                version
+ *   3                                version
  *   shapes, then for each: SHAPE_VALUES  equally likely multiples of a mean, permille
  *   sites, then for each:
  *     rwlock each_worker locks lines shape
@@ -12,6 +12,8 @@
  *     inner, then for each: site times   sections inside, in permille of the sections
  *   roles, then for each:
  *     threads aside gap_ns gap_shape   time between sections; aside: not counted
+ *     idle_ns idle_ppm                 the thread sleeps for that time before so many of a
+ *                                      million outermost sections
  *     visits, then for each: site weight   outermost sections
  *     for each site: hold_ns reads     mean without sections inside; reads in permille
  *
@@ -23,7 +25,7 @@
 
 #include "bench/workloads/workloads.h"
 
-enum { SHAPE_VALUES = 128, REPLAY_VERSION = 2, REPLAY_LOCKS_MOST = 65536 };
+enum { SHAPE_VALUES = 128, REPLAY_VERSION = 3, REPLAY_LOCKS_MOST = 65536 };
 
 struct replay_inner {
     unsigned site;
@@ -57,6 +59,7 @@ struct replay_role {
     bool aside;
     uint64_t gap; /* cycles */
     unsigned gap_shape;
+    uint64_t idle, idle_ppm; /* ns; of the outermost sections */
     unsigned visit_count;
     struct replay_visit *visits;
     struct replay_use *uses; /* by site */

@@ -154,6 +154,11 @@ uint64_t cycles_per_second(void)
     return rate;
 }
 
+uint64_t ticks_aside(void)
+{
+    return ticks();
+}
+
 void pause_cycles(uint64_t cycles)
 {
     uint64_t from = ticks();

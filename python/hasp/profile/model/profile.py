@@ -215,6 +215,7 @@ class Thread:
     waiting_to: Operation | None = None
     waiting_stack: Stack = ()  # of the wait, if it was recorded
     earlier: int = 0  # ended threads that used the record before
+    overhead_ns: int = 0  # spent on recording
 
 
 @dataclass(frozen=True)

@@ -74,6 +74,7 @@ class Converter:
             waiting_to=_operation(operation) if waiting else None,
             waiting_stack=self.stacks[stack] if waiting else (),
             earlier=int(record["reused"]),
+            overhead_ns=clock.ns(record["overhead_ticks"]),
         )
 
     def lock_order(self, records: Records) -> Lazy[OrderedPair]:
