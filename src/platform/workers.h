@@ -20,6 +20,10 @@
  * bookkeeping: where time is simulated, the call takes none. pause_cycles(n) takes about
  * n cycles and accesses no memory.
  *
+ * ACCESSES AHEAD. An out-of-order processor begins accesses that do not depend on each
+ * other before the first one ends. A simulated one cannot know which these are, so a
+ * workload calls access_ahead(address, writes) for each; natively that does nothing.
+ *
  * LINES. full_fence() returns when all earlier stores are visible everywhere.
  * evict_line(address) removes the line from every cache and returns when that is done;
  * false where the platform cannot. touch_lines(base, lines) reads and writes each of
@@ -56,6 +60,7 @@ uint64_t cycles_per_second(void);
 uint64_t ticks_aside(void);
 void pause_cycles(uint64_t cycles);
 
+void access_ahead(const void *address, bool writes);
 void full_fence(void);
 bool evict_line(const void *address);
 void touch_lines(void *base, unsigned lines);

@@ -47,6 +47,8 @@
  *   model.grace_permille           share of a transfer's latency during which the old
  *                                  holder still hits
  *   model.store_buffer             entries of the store buffer
+ *   model.misses_in_flight accesses that do not depend on each other, and miss, that a
+ *                          core has in flight; 1: it executes in order
  *   model.hashed_home      1: the homes of lines are hashed over all places; 0: a line
  *                          has its home in the place that first touched its page
  *   model.cold_after model.cold_start   cycles that are added after a pause of at least
@@ -117,7 +119,8 @@ struct machine {
     } sharers;
     struct {
         uint64_t occupancy_permille, home_occupancy_permille, occupancy_least;
-        uint64_t grace_permille, store_buffer, hashed_home, cold_after, cold_start;
+        uint64_t grace_permille, store_buffer, misses_in_flight, hashed_home;
+        uint64_t cold_after, cold_start;
     } model;
     struct {
         uint64_t slice, switch_, migration, futex_call, futex_wake;

@@ -15,6 +15,7 @@
  *   routes       latencies by protocol and distance
  *   requests     how a request for a line is served
  *   stores       store buffers
+ *   ahead        accesses that begin before they are executed
  *   clock        simulated time in other units
  *   transactions hardware transactions
  *   watching     waiting until a line changes

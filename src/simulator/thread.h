@@ -11,7 +11,7 @@
 #include "simulator/simulator.h"
 
 enum { THREADS_MAX = CPUS_MAX, STACK_BYTES = 64 << 10 };
-enum { STORES_MAX = 64, WATCHES_MAX = 32 };
+enum { STORES_MAX = 64, WATCHES_MAX = 32, MISSES_MAX = 32 };
 
 enum thread_state {
     THREAD_RUNS,    /* or an EVENT_RESUME is queued for it */
@@ -78,6 +78,8 @@ struct thread {
     bool in_transaction;
     bool doomed;          /* continues where its transaction began */
     uint32_t doom_status; /* why */
+
+    uint64_t misses[MISSES_MAX]; /* when accesses that began ahead end */
 
     uint64_t cold; /* added to the next access, after a long pause */
 

@@ -2,6 +2,7 @@
 /* Implements platform/workers.h on the simulated machine, and the queries of platform.h
  * about it. */
 #include "platform/workers.h"
+#include "simulator/ahead.h"
 #include "simulator/clock.h"
 #include "simulator/event_loop.h"
 #include "simulator/requests.h"
@@ -117,6 +118,12 @@ bool evict_line(const void *address)
     line_evict(line_used(line_of(address), self), self->now);
     self->now += machine.local.ram;
     return true;
+}
+
+void access_ahead(const void *address, bool writes)
+{
+    if (running)
+        begin_access_ahead(running, address, writes);
 }
 
 void touch_lines(void *base, unsigned lines)

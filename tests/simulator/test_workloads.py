@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from lock_list import representatives
 
+from hasp.lab.simulate.machines.machine import load
+
 Simulate = Callable[..., dict[str, Any]]
 
 UNDER_LOCKS = (
@@ -132,3 +134,25 @@ def test_readers_and_writers(
     record = simulate(opteron, f"readers:{reads}", *arguments)
     assert record["lock"] == lock and record["operations"] > 0
     assert record == simulate(opteron, f"readers:{reads}", *arguments)
+
+
+def cycles_of_a_section(
+    simulate: Simulate, flatten: Callable[..., Path], lines: int, misses: int
+) -> float:
+    """Return the cycles of a section of two threads in alternation."""
+    machine = flatten("xeon-80", {"model.misses_in_flight": misses})
+    words = ("one-lock", "--lock=tas", "--threads=2", f"cs_lines={lines}")
+    record = simulate(machine, *words, "think_cycles=20000", "--duration-ns=5000000")
+    return 2 * 5e6 * load("xeon-80").mhz / 1000 / record["operations"] - 20_000
+
+
+def test_independent_misses_overlap(
+    simulate: Simulate, flatten: Callable[..., Path]
+) -> None:
+    one, eight, pairs, in_order = (
+        cycles_of_a_section(simulate, flatten, lines, misses)
+        for lines, misses in ((1, 10), (8, 10), (8, 2), (8, 1))
+    )
+    assert one < eight < 1.5 * one
+    assert eight < pairs < in_order
+    assert in_order > 2 * one

@@ -106,6 +106,7 @@ def _load(answer: Answer) -> dict[str, Any]:
                 "threads": role.recorded,
                 "scales": role.scales,
                 "between_ns": role.gap_ns,
+                "waiting_ns": role.idle_ns,
                 "visits": [
                     {"site": load.sites[at].name, "share": share}
                     for at, share in role.visits

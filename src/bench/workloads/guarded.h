@@ -40,9 +40,14 @@ static inline struct guarded *guarded_at(void *all, uint64_t lines, uint64_t ind
 
 static inline void guarded_touch(struct guarded *guarded, uint64_t lines)
 {
+    for (uint64_t i = 1; i < lines; i++)
+        access_ahead(&guarded->lines[i], false);
     for (uint64_t i = 0; i < lines; i++) {
         struct atomic_u64 *count = &guarded->lines[i].count;
-        store_relaxed(count, load_relaxed(count) + 1);
+        uint64_t value = load_relaxed(count);
+        if (lines > 1)
+            access_ahead(count, true);
+        store_relaxed(count, value + 1);
     }
 }
 

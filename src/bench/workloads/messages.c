@@ -14,6 +14,9 @@
 #include "bench/workloads/guarded.h"
 #include "bench/workloads/list.h"
 
+/* A window of 128 instructions, as of Nehalem, has room for so many polls. */
+enum { POLLS_AHEAD = 8 };
+
 enum pattern { ONE_WAY, ROUND_TRIP, CLIENT_SERVER };
 
 const char *const message_patterns[] = {"one-way", "round-trip", "client-server", NULL};
@@ -126,6 +129,13 @@ static void fetch_ahead(struct pair *answered, struct pair *next)
     prefetch_for_write(&next->there.full);
 }
 
+/* Begins to poll client `i`, if there is one: no poll depends on the one before it. */
+static void poll_ahead(const struct run *run, uint64_t i)
+{
+    if (i < run->threads && pair_of(run, i)->served != UINT64_MAX)
+        access_ahead(&pair_of(run, i)->there.full, run->knobs[KNOB_WRITE_INTENT]);
+}
+
 /* Polls the lines of its clients in turn; relaxes only if all were empty. */
 static void serve_clients(struct run *run, struct worker *worker)
 {
@@ -136,8 +146,11 @@ static void serve_clients(struct run *run, struct worker *worker)
         open++;
     while (open) {
         bool idle = true;
+        for (uint64_t ahead = 1; ahead < POLLS_AHEAD; ahead++)
+            poll_ahead(run, first + ahead * servers);
         for (uint64_t i = first; i < run->threads; i += servers) {
             struct pair *pair = pair_of(run, i);
+            poll_ahead(run, i + POLLS_AHEAD * servers);
             uint64_t *seen = &pair->served;
             if (*seen == UINT64_MAX || !is_full(run, &pair->there))
                 continue;

@@ -143,11 +143,15 @@ static struct replay_lock *picked(struct player *player, const struct replay_sit
 
 static void touch(struct replay_lock *lock, uint64_t lines, bool reads)
 {
+    for (uint64_t i = 0; i < lines; i++)
+        access_ahead(&lock->lines[i], false);
     for (uint64_t i = 0; i < lines; i++) {
         struct atomic_u64 *count = &lock->lines[i].count;
         uint64_t value = load_relaxed(count);
-        if (!reads)
-            store_relaxed(count, value + 1);
+        if (reads)
+            continue;
+        access_ahead(count, true);
+        store_relaxed(count, value + 1);
     }
 }
 

@@ -216,6 +216,11 @@ bool evict_line(const void *address)
 }
 #endif
 
+void access_ahead(const void *address, bool writes)
+{
+    (void)address, (void)writes;
+}
+
 void touch_lines(void *base, unsigned lines)
 {
     for (unsigned i = 0; i < lines; i++) {
