@@ -16,9 +16,9 @@
  * TIME. cycles_ordered() returns a timestamp taken after all earlier loads and atomic
  * operations have completed and before any later one starts; after full_fence() that
  * includes stores. Its rate is cycles_per_second(): constant, not the core's clock
- * rate. ticks() counts the same cycles, unordered and cheaper. ticks_aside() does so for
- * bookkeeping: where time is simulated, the call takes none. pause_cycles(n) takes about
- * n cycles and accesses no memory.
+ * rate. ticks() counts the same cycles, unordered and cheaper. ticks_aside() does so
+ * for bookkeeping: where time is simulated, the call takes none. pause_cycles(n) takes
+ * about n cycles and accesses no memory.
  *
  * ACCESSES AHEAD. An out-of-order processor begins accesses that do not depend on each
  * other before the first one ends. A simulated one cannot know which these are, so a

@@ -20,7 +20,7 @@ examples:
   hasp predict hasp.trace --machine epyc-2x64
   hasp predict hasp.trace --machine epyc-2x64 --threads 1,16,64 --locks mcs,cna,hmcs
   hasp predict hasp.trace --machine ./machine.toml --what-if 'log_mu hold x0.5'
-  hasp predict hasp.trace --machine arm-128 --json prediction.json
+  hasp predict hasp.trace --machine arm-128 --html prediction.html --plot prediction.png
 
 Simulated, not measured: the load is rebuilt from the trace. docs/predict.md describes
 what is modelled, and how far to trust it. `hasp simulate --list` prints the machines.
@@ -88,6 +88,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="compare predictions with a study; TRACE is the folder of the recordings",
     )
+    add(
+        "--html",
+        metavar="FILE",
+        help="the answer as a page with figures that needs no network",
+    )
+    add(
+        "--plot",
+        metavar="FILE",
+        help="throughput and busy locks over threads: FILE.png or FILE.svg",
+    )
     add("--jobs", metavar="N", type=_few, help="parallel runs (default: all CPUs)")
     add_json_option(parser)
 
@@ -123,6 +133,8 @@ def run(arguments: argparse.Namespace) -> int:
             seeds=arguments.seeds,
             jobs=arguments.jobs,
             json=arguments.json,
+            html=arguments.html,
+            plot=arguments.plot,
         )
     )
 

@@ -49,6 +49,8 @@ class Gain:
     lock: str
     points: dict[int, Range]
     limit: str | None  # the site that is then saturated with the most threads
+    # of a suggested split: the lock that saturates first after it
+    then: Saturation | None = None
 
 
 @dataclass
@@ -65,6 +67,8 @@ class Answer:
     best: str | None = None  # the lock with the highest median at the most threads
     advantage: Range | None = None  # of the best over the reference
     gains: list[Gain] = field(default_factory=list)
+    # under the reference, by threads: how long each site's busiest lock is not free
+    busy: dict[int, tuple[Range, ...]] = field(default_factory=dict)
     # throughput with the recorded number of threads
     baseline: Range | None = None
     simulations: int = 0
@@ -131,6 +135,13 @@ class Analysis:
             for lock in locks
         ]
         self._find_best(done)
+        sites = range(len(answer.load.sites))
+        for count in threads:
+            cases = [Case(answer.reference, count, v) for v in self._variants]
+            answer.busy[count] = tuple(
+                Range.of([min(1.0, done[case].busy[site]) for case in cases])
+                for site in sites
+            )
 
     def _find_best(self, done: dict[Case, Outcome]) -> None:
         answer, most = self.answer, self.answer.threads[-1]
@@ -149,13 +160,14 @@ class Analysis:
 
     def saturation(self) -> None:
         """Find the lock that saturates first, and with how many threads."""
-        self.answer.saturated = saturation(
+        self.answer.saturated = self._saturation(self.answer.reference)
+
+    def _saturation(self, lock: str, change: SiteChange | None = None) -> Saturation:
+        return saturation(
             self.answer.load,
             self.answer.threads,
             self._variants,
-            lambda cases: self._run(
-                [Case(self.answer.reference, n, variant) for n, variant in cases]
-            ),
+            lambda cases: self._run([Case(lock, n, v, change) for n, v in cases]),
         )
 
     def gains(self, changes: Sequence[SiteChange]) -> None:
@@ -188,8 +200,11 @@ class Analysis:
             ]
             points[count] = Range.of(ratios)
         at_most = [done[Case(lock, threads[-1], v, change)] for v in self._variants]
+        then = None
+        if change.change.what is What.SPLIT and change in self._suggested():
+            then = self._saturation(lock, change)
         limit = self._limit(at_most)
-        self.answer.gains.append(Gain(change, lock, points, limit))
+        self.answer.gains.append(Gain(change, lock, points, limit, then))
 
     def _limit(self, outcomes: Sequence[Outcome]) -> str | None:
         """Return the busiest site if it is saturated in most simulations."""

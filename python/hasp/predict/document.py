@@ -8,6 +8,7 @@ from typing import Any
 
 from hasp.predict.answer import Answer, Range
 from hasp.predict.options import Options
+from hasp.predict.saturation import Saturation
 from hasp.profile.model.profile import Profile
 
 SCHEMA = "hasp.predict/1"
@@ -31,7 +32,7 @@ def document(
         },
         "reference": answer.reference,
         "baseline": _range(answer.baseline),
-        "saturated": _saturated(answer),
+        "saturated": _saturated(answer, answer.saturated),
         "best": {
             "lock": answer.best,
             "over_reference": _range(answer.advantage),
@@ -42,12 +43,18 @@ def document(
             for curve in answer.curves
             for n, one in curve.points.items()
         ],
+        "busy": [
+            {"site": answer.load.sites[at].name, "threads": n, **_plain(one)}
+            for n, ranges in answer.busy.items()
+            for at, one in enumerate(ranges)
+        ],
         "changes": [
             {
                 "site": gain.change.name,
                 "change": gain.change.words,
                 "lock": gain.lock,
                 "then_saturated": gain.limit,
+                "then": _saturated(answer, gain.then),
                 "threads": n,
                 **_plain(one),
             }
@@ -68,8 +75,7 @@ def _plain(one: Range) -> dict[str, float]:
     return {"median": one.median, "low": one.low, "high": one.high}
 
 
-def _saturated(answer: Answer) -> dict[str, Any] | None:
-    found = answer.saturated
+def _saturated(answer: Answer, found: Saturation | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return {

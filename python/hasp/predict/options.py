@@ -26,3 +26,5 @@ class Options:
     seeds: int = 1
     jobs: int | None = None
     json: str | None = None
+    html: str | None = None
+    plot: str | None = None

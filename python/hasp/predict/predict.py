@@ -3,7 +3,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from hasp.base.errors import HaspError, Interrupted
+from hasp.base.extras import require
+from hasp.base.figures import check_figure
+from hasp.base.files import write_file
 from hasp.base.output import STDOUT, check_writable, note, write_json
 from hasp.base.signals import interrupt_on_signals
 from hasp.lab.simulate.simulation import flattened
@@ -15,8 +20,10 @@ from hasp.predict.calibration import calibrated
 from hasp.predict.changes import applied, resolved
 from hasp.predict.document import document
 from hasp.predict.doubts import doubts
+from hasp.predict.figure import draw
 from hasp.predict.load import Load
 from hasp.predict.options import Options
+from hasp.predict.page import render
 from hasp.predict.rebuild import rebuild
 from hasp.predict.report import show
 from hasp.predict.runs import Runs, variants
@@ -40,6 +47,10 @@ def predict(options: Options) -> int:
     """Simulate, and print or write the answer. Returns the exit status."""
     if options.json:
         check_writable(options.json)
+    if options.html:
+        check_writable(options.html)
+        require("report")
+    check_figure(options.plot)
     threads = threads_of(options)
     profile = open_profile(options.trace, options.process)
     changes = resolved(profile, options.changes)
@@ -77,6 +88,10 @@ def _report(options: Options, profile: Profile, answer: Answer) -> None:
         write_json([document(options, profile, answer, said)], options.json)
     if options.json != STDOUT:
         show(options, profile, answer, said)
+    if options.html:
+        write_file(options.html, render(options, profile, answer, said))
+    if options.plot:
+        draw(options, profile, answer, Path(options.plot))
 
 
 def threads_of(options: Options) -> list[int]:

@@ -11,6 +11,7 @@ from hasp.locks.kinds import MUTEX
 from hasp.predict.answer import SPLIT, SUGGESTED, Answer, Gain, Range
 from hasp.predict.load import LoadSite
 from hasp.predict.options import Options
+from hasp.predict.saturation import Saturation
 from hasp.profile.diagnosis.what_if.change import What
 from hasp.profile.model.profile import Profile
 from hasp.profile.report.layout import print_table
@@ -36,7 +37,7 @@ def show(
     if answer.gains:
         _gains(out, answer)
     print()
-    say(out, _assumptions(options, profile, answer))
+    say(out, assumptions(options, profile, answer))
     for doubt in doubts:
         say(out, doubt, "doubt: ")
 
@@ -62,7 +63,7 @@ def sentences(machine: str, answer: Answer) -> Iterator[str]:
         )
     built_in = [gain for gain in answer.gains if _is_built_in(answer, gain)]
     if built_in:
-        yield _helps(built_in, most)
+        yield _helps(answer, built_in)
 
 
 def _saturation(answer: Answer) -> str:
@@ -80,7 +81,12 @@ def _saturation(answer: Answer) -> str:
             f"no lock saturates with up to {plural(most, 'thread')}; the busiest one, "
             f"{name}, is in use {found.busy:.0%} of the time"
         )
-    words = f"{name} saturates at {plural(found.threads, 'thread')}"
+    return f"{name} saturates at {_at(found)}"
+
+
+def _at(found: Saturation) -> str:
+    """Return the number of threads at which a lock saturates, and its range."""
+    words = plural(found.threads or 0, "thread")
     if found.high is None:
         return f"{words} ({found.low} or more; in some simulations never)"
     if found.low == found.high:
@@ -144,16 +150,27 @@ def _is_built_in(answer: Answer, gain: Gain) -> bool:
     return same and (change.what, change.value) in SUGGESTED
 
 
-def _helps(gains: Sequence[Gain], most: int) -> str:
-    parts = []
+def _after(answer: Answer, gain: Gain) -> str:
+    """Return what limits the program after a change."""
+    if gain.then is None:
+        other = gain.limit and gain.limit != gain.change.name
+        return f", and then {gain.limit} is saturated" if other else ""
+    if gain.then.threads is None:
+        return ", and then no lock saturates"
+    name = load_site(answer, gain.then.site).name
+    who = "it" if name == gain.change.name else name
+    return f", and then {who} saturates at {_at(gain.then)}"
+
+
+def _helps(answer: Answer, gains: Sequence[Gain]) -> str:
+    most, parts = answer.threads[-1], []
     for gain in gains:
         words = (
             "halving its sections"
             if gain.change.change.what is What.HOLD
             else f"splitting it into {SPLIT} locks"
         )
-        then = gain.limit and gain.limit != gain.change.name
-        after = f", and then {gain.limit} is saturated" if then else ""
+        after = _after(answer, gain)
         parts.append(f"{words} gives {with_range(gain.points[most])} times{after}")
     return f"With {gains[0].lock} and {plural(most, 'thread')}, {'; '.join(parts)}."
 
@@ -230,7 +247,8 @@ def _gains(out: Console, answer: Answer) -> None:
             print_table(out, ["", *map(str, part)], rows)
 
 
-def _assumptions(options: Options, profile: Profile, answer: Answer) -> str:
+def assumptions(options: Options, profile: Profile, answer: Answer) -> str:
+    """Return how the figures came about, in sentences."""
     load = answer.load
     stands = {
         "futex": " futex has the algorithm of glibc's mutex.",

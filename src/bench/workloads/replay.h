@@ -12,8 +12,8 @@
  *     inner, then for each: site times   sections inside, in permille of the sections
  *   roles, then for each:
  *     threads aside gap_ns gap_shape   time between sections; aside: not counted
- *     idle_ns idle_ppm                 the thread sleeps for that time before so many of a
- *                                      million outermost sections
+ *     idle_ns idle_ppm                 the thread sleeps for that time, before so many
+ *                                      of a million outermost sections
  *     visits, then for each: site weight   outermost sections
  *     for each site: hold_ns reads     mean without sections inside; reads in permille
  *

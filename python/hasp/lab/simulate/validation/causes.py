@@ -67,8 +67,8 @@ CAUSES: dict[str, str] = {
     ),
     "S50/niagara": "as S49",
     "S53/inside": (
-        "the server polls one client after the other; real cores have several such "
-        "loads in flight, which is not modelled"
+        "the server's polls overlap, but each takes an empty line away from its client, "
+        "which has to fetch it back before it can send (suspected)"
     ),
     "S53/remote": "as S53/inside: nine near clients hide the distance of the tenth",
     "S54": (
