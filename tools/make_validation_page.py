@@ -75,9 +75,9 @@ compares speed-ups, as the paper does. S54 on the Opteron became a tie when its 
 were made to prefetch, as in SSYNC's library. S32 and S35 on the Tilera agree by a very
 small margin. Later, S19 and S25 were reclassified from predicted to fitted, S37 and S46
 were given the numbers above, and the homes of static data were made independent of the
-linker. When independent misses of a core began to overlap, S54 on the Xeon became a tie,
-and S53 moved by less than a seventh: few claims depend on it, as most critical sections of
-the papers write one line.
+linker. When independent misses of a core began to overlap, S54 on the Xeon became a
+tie, and S53 moved by less than a seventh. Few claims depend on it: most critical
+sections of the papers write one line.
 """
 
 WORDS = {True: "yes", False: "**no**", None: "tie"}

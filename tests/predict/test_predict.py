@@ -146,3 +146,39 @@ def test_ctrl_c_ends_it_with_what_is_known(trace: Path) -> None:
         _, err = process.communicate(timeout=50)
     assert process.returncode == 130
     assert "interrupted after" in err
+
+
+def test_the_split_of_a_lock_names_the_lock_that_saturates_next(
+    hasp, trace: Path
+) -> None:
+    words = ("--machine", "epyc-2x64", "--locks", "mcs", "--threads", "1,64")
+    _, out, _ = hasp("predict", trace, *words, "--json", "--html", "page.html")
+    document = json.loads(out)
+    (after,) = {
+        (row["then"]["site"], row["then"]["threads"])
+        for row in document["changes"]
+        if row["change"] == "split 4"
+    }
+    # Four locks instead of one: four times as many threads, about.
+    assert after[0] == "server+0x100"
+    assert 25 <= after[1] <= 55
+    busy = {row["threads"]: row["median"] for row in document["busy"][::2]}
+    assert busy[1] < 0.3
+    assert 0.95 < busy[64] <= 1
+    page = Path("page.html").read_text()
+    assert "How far to trust it" in page
+    assert f"saturates at {document['saturated']['threads']} threads" in page
+
+
+def test_a_figure_is_drawn(hasp, trace: Path) -> None:
+    status, _, _ = hasp("predict", trace, *FEW, "--plot", "out.svg")
+    assert status == 0
+    drawn = Path("out.svg").read_text()
+    assert "times the recorded throughput" in drawn
+    assert "server+0x100" in drawn
+
+
+def test_an_unknown_format_of_a_figure_is_refused_at_once(hasp, trace: Path) -> None:
+    status, out, err = hasp("predict", trace, *FEW, "--plot", "out.gif")
+    assert (status, out) == (2, "")
+    assert "unknown format" in err

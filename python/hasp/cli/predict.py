@@ -88,6 +88,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="compare predictions with a study; TRACE is the folder of the recordings",
     )
+    add("--jobs", metavar="N", type=_few, help="parallel runs (default: all CPUs)")
+    _add_formats(parser)
+
+
+def _add_formats(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
     add(
         "--html",
         metavar="FILE",
@@ -98,7 +104,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="throughput and busy locks over threads: FILE.png or FILE.svg",
     )
-    add("--jobs", metavar="N", type=_few, help="parallel runs (default: all CPUs)")
     add_json_option(parser)
 
 

@@ -6,61 +6,13 @@
  * A section reads and writes `lines` lines and then pauses for its time. Writers
  * increment a counter in each line; lost updates show that a lock does not exclude.
  */
-#include "bench/workloads/replay.h"
+#include "bench/workloads/replay_run.h"
 
 #include "bench/workloads/list.h"
-#include "excluding.h"
-#include "sharing.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MILLION = 1000000, BILLION = 1000000000 };
-
-struct replay_line {
-    struct atomic_u64 count;
-} __attribute__((aligned(CACHE_LINE)));
-
-struct replay_lock {
-    struct mutex mutex __attribute__((aligned(CACHE_LINE)));
-    struct sharing sharing __attribute__((aligned(CACHE_LINE)));
-    struct replay_line lines[] __attribute__((aligned(CACHE_LINE)));
-};
-
-struct replay_stats {
-    uint64_t acquisitions, waited, held; /* within the window; cycles */
-    uint64_t writes;                     /* in the whole run */
-};
-
-/* A time during which a thread wanted or exclusively held a lock. */
-struct span {
-    const struct replay_lock *lock;
-    uint64_t from, to;
-};
-
-/* One worker. */
-struct player {
-    struct run *run;
-    struct worker *worker;
-    struct replay *replay;
-    const struct replay_role *role;
-    struct replay_stats *stats; /* by site */
-    struct span *spans;         /* within the window */
-    size_t span_count, span_room;
-    bool span_lost; /* out of memory */
-};
-
-struct replay {
-    struct replay_load load;
-    struct replay_stats *stats; /* by worker and site */
-    struct player *players;     /* by worker */
-};
-
-static size_t lock_bytes(const struct replay_site *site)
-{
-    return sizeof(struct replay_lock) + site->lines * sizeof(struct replay_line);
-}
 
 static struct replay_lock *lock_number(const struct replay_site *site, uint64_t index)
 {
@@ -319,94 +271,4 @@ bool replay_check(struct run *run)
         }
     }
     return true;
-}
-
-static int compare_spans(const void *one, const void *other)
-{
-    const struct span *first = one, *second = other;
-    if (first->lock != second->lock)
-        return first->lock < second->lock ? -1 : 1;
-    return (first->from > second->from) - (first->from < second->from);
-}
-
-/* Returns the spans of all workers, by lock and time; NULL if there are none. */
-static struct span *all_spans(const struct run *run, const struct replay *replay,
-                              size_t *count)
-{
-    *count = 0;
-    for (unsigned i = 0; i < run->threads; i++)
-        *count += replay->players[i].span_count;
-    struct span *all = *count ? malloc(*count * sizeof *all) : NULL;
-    if (!all) {
-        *count = 0;
-        return NULL;
-    }
-    size_t filled = 0;
-    for (unsigned i = 0; i < run->threads; i++) {
-        const struct player *player = &replay->players[i];
-        if (player->span_count)
-            memcpy(all + filled, player->spans, player->span_count * sizeof *all);
-        filled += player->span_count;
-    }
-    qsort(all, *count, sizeof *all, compare_spans);
-    return all;
-}
-
-/* Returns the time for which the busiest lock of a site was not free: held by a writer,
- * or wanted. */
-static uint64_t busiest(const struct replay_site *site, const struct span *spans,
-                        size_t count)
-{
-    const char *first = site->memory;
-    const char *end = first + site->in_total * lock_bytes(site);
-    const struct replay_lock *lock = NULL;
-    uint64_t most = 0, sum = 0, until = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct span *span = &spans[i];
-        if ((const char *)span->lock < first || (const char *)span->lock >= end)
-            continue;
-        if (span->lock != lock) {
-            lock = span->lock;
-            sum = until = 0;
-        }
-        uint64_t from = span->from > until ? span->from : until;
-        if (span->to > from) {
-            sum += span->to - from;
-            until = span->to;
-        }
-        most = sum > most ? sum : most;
-    }
-    return most;
-}
-
-static void report_site(const struct run *run, const struct replay *replay,
-                        unsigned number, uint64_t busy)
-{
-    struct replay_stats all = {0};
-    for (unsigned i = 0; i < run->threads; i++) {
-        const struct replay_stats *one =
-            &replay->stats[(size_t)i * replay->load.site_count + number];
-        all.acquisitions += one->acquisitions;
-        all.waited += one->waited;
-        all.held += one->held;
-    }
-    double ns = 1e9 / (double)cycles_per_second();
-    printf("%s{\"acquisitions\":%llu,\"waited_ns\":%.3f,\"held_ns\":%.3f,"
-           "\"busiest_ns\":%.3f}",
-           number ? "," : "", (unsigned long long)all.acquisitions,
-           (double)all.waited * ns, (double)all.held * ns, (double)busy * ns);
-}
-
-void replay_report(const struct run *run)
-{
-    const struct replay *replay = run->shared;
-    size_t count;
-    struct span *spans = all_spans(run, replay, &count);
-    printf(",\"sites\":[");
-    for (unsigned i = 0; i < replay->load.site_count; i++) {
-        uint64_t busy = busiest(&replay->load.sites[i], spans, count);
-        report_site(run, replay, i, busy);
-    }
-    printf("]");
-    free(spans);
 }

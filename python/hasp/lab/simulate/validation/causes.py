@@ -67,8 +67,8 @@ CAUSES: dict[str, str] = {
     ),
     "S50/niagara": "as S49",
     "S53/inside": (
-        "the server's polls overlap, but each takes an empty line away from its client, "
-        "which has to fetch it back before it can send (suspected)"
+        "the server's polls overlap, but each takes an empty line away from its "
+        "client, which has to fetch it back before it can send (suspected)"
     ),
     "S53/remote": "as S53/inside: nine near clients hide the distance of the tenth",
     "S54": (
