@@ -8,11 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from hasp.base.errors import HaspError
 from hasp.base.output import STDOUT
 from hasp.lab.simulate.machines.machine import load
+from hasp.predict.validation.a64 import measured_by, subjects
 from hasp.predict.validation.programs import programs_of, split
 from hasp.predict.validation.run import MACHINE, STUDY, report
-from hasp.predict.validation.score import mean_tau, right, score
+from hasp.predict.validation.score import (
+    mean_tau,
+    mean_tau_of_all,
+    right,
+    score,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 MATTERS = {"a": 100.0, "b": 50.0, "c": 10.0}
@@ -57,3 +64,48 @@ def test_a_command_gets_one_thread_and_its_environment() -> None:
     words, environment = split("env POOL={threads} prog -t {threads} 'a b'")
     assert words == ["prog", "-t", "1", "a b"]
     assert environment == {"POOL": "1"}
+
+
+def write_study(folder: Path, *rows: str) -> Path:
+    path = folder / "A64.csv"
+    path.write_text("\n".join(("bench,node,strategy,throughput", *rows)) + "\n")
+    return path
+
+
+def test_the_lock_study_is_read_under_the_names_of_hasp(tmp_path: Path) -> None:
+    rows = ("dedup,8,pthread,2", "dedup,8,mcs_stp,3", "dedup,8,mcs_stp,5")
+    runs = measured_by(write_study(tmp_path, *rows))
+    assert runs["dedup", 8] == {"futex": [2.0], "mcs-park": [3.0, 5.0]}
+
+
+def test_another_file_than_the_lock_studys_is_refused(tmp_path: Path) -> None:
+    other = tmp_path / "A64.csv"
+    other.write_text("a,b\n1,2\n")
+    with pytest.raises(HaspError, match="lacks a column of bench"):
+        measured_by(other)
+    with pytest.raises(HaspError, match="there is no file"):
+        measured_by(tmp_path / "missing.csv")
+
+
+def test_the_plan_names_measurements_of_the_lock_study() -> None:
+    path = ROOT.parent / "shared/reference/litl-datasets/A64.csv"
+    if not path.exists():
+        pytest.skip("the lock study's data are not here")
+    runs = measured_by(path)
+    plan = subjects()
+    assert len(plan) == 4
+    for one in plan:
+        assert len(runs[one.application, one.nodes]) > 20
+        assert one.threads in (8 * one.nodes, 24 * one.nodes)
+
+
+def test_the_mean_over_all_programs_counts_a_missing_order_as_none() -> None:
+    scores = [score("p", MATTERS, MATTERS, ""), score("q", EQUAL, {}, "")]
+    assert mean_tau_of_all(scores) == pytest.approx(0.5)
+    assert mean_tau_of_all([]) == 0
+
+
+def test_a_command_gets_the_threads_and_programs_of_the_build() -> None:
+    words, _ = split("hasp-shapes barrier --threads={threads}", 2)
+    assert words[0].endswith("/hasp-shapes")
+    assert words[1:] == ["barrier", "--threads=2"]

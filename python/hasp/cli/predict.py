@@ -89,6 +89,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="compare predictions with a study; TRACE is the folder of the recordings",
     )
     add("--jobs", metavar="N", type=_few, help="parallel runs (default: all CPUs)")
+    add(
+        "--study",
+        metavar="FILE",
+        help="with --validate: the lock study's A64.csv, to compare with its A-64",
+    )
     _add_formats(parser)
 
 
@@ -118,6 +123,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.validate:
         return _validate(arguments)
+    if arguments.study:
+        raise HaspError("--study belongs to --validate", "add --validate")
     if not arguments.machine:
         raise HaspError(
             "no machine to simulate is named: add --machine NAME",
@@ -148,6 +155,7 @@ def _validate(arguments: argparse.Namespace) -> int:
     from hasp.lab.simulate.machines import machine
 
     try:
+        from hasp.predict.validation.a64 import validate_study
         from hasp.predict.validation.run import MACHINE, validate
     except ModuleNotFoundError:
         raise HaspError(
@@ -156,5 +164,9 @@ def _validate(arguments: argparse.Namespace) -> int:
         ) from None
 
     folder = Path(arguments.trace or "predict-recordings")
+    if arguments.study:
+        return validate_study(
+            folder, Path(arguments.study), arguments.json, arguments.jobs
+        )
     made = machine.load(arguments.machine or str(MACHINE))
     return validate(folder, made, arguments.json, arguments.jobs)

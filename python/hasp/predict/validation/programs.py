@@ -19,6 +19,7 @@ from hasp.base.document import Document
 from hasp.base.errors import HaspError
 from hasp.launch.ready import parse_ready
 from hasp.launch.server import ended, refuse_if_occupied
+from hasp.locks import native
 
 TIME_LIMIT = 120.0  # seconds for a recording
 READY_LIMIT = 30.0  # seconds until a server accepts connections
@@ -52,12 +53,12 @@ def programs_of(plan: Path) -> tuple[list[Program], str]:
     return programs, prepare or ""
 
 
-def record(program: Program, trace: Path) -> None:
-    """Record the program, or its server, with one thread. Raises HaspError.
+def record(program: Program, trace: Path, threads: int = 1) -> None:
+    """Record the program, or its server, with few threads. Raises HaspError.
 
     A program that uses hardly any lock leaves no trace.
     """
-    recorded, environment = split(program.server or program.command)
+    recorded, environment = split(program.server or program.command, threads)
     words = [sys.executable, "-m", "hasp", "profile", "-o", str(trace), "--", *recorded]
     settings: dict[str, Any] = {
         "stdin": subprocess.DEVNULL,
@@ -78,7 +79,7 @@ def record(program: Program, trace: Path) -> None:
     with subprocess.Popen(words, **settings) as server:
         try:
             _wait_for(ready.host, ready.port, server)
-            client, own = split(program.command)
+            client, own = split(program.command, threads)
             settings["env"] = {**os.environ, **own}
             subprocess.run(client, timeout=TIME_LIMIT, check=True, **settings)
         finally:
@@ -86,9 +87,14 @@ def record(program: Program, trace: Path) -> None:
             server.wait(timeout=TIME_LIMIT)
 
 
-def split(command: str) -> tuple[Sequence[str], dict[str, str]]:
-    """Return the words for one thread, and the environment that `env` would set."""
-    words = shlex.split(command.replace("{threads}", "1"))
+def split(command: str, threads: int = 1) -> tuple[Sequence[str], dict[str, str]]:
+    """Return the words, and the environment that `env` would set.
+
+    Programs of Hasp's build are found there.
+    """
+    words = shlex.split(command.replace("{threads}", str(threads)))
+    if words[0].startswith("hasp-"):
+        words[0] = native.program(words[0])
     environment = {}
     if words[:1] == ["env"]:
         words = words[1:]

@@ -27,12 +27,15 @@ from hasp.predict.runs import Case, Runs, variants
 from hasp.predict.validation.programs import Program, programs_of, record
 from hasp.predict.validation.score import (
     MATTERS_MUST,
+    TAU_64_GOAL,
+    TAU_64_MUST,
     TAU_GOAL,
     TAU_MUST,
     Figures,
     Score,
     mean_repeated,
     mean_tau,
+    mean_tau_of_all,
     right,
     score,
     tau_of,
@@ -41,6 +44,7 @@ from hasp.profile.report.source import open_profile
 
 if TYPE_CHECKING:
     import polars
+    from rich.table import Table
 
 SCHEMA = "hasp.predict.validate/1"
 STUDY = Path("docs/studies/two-cpus")  # in the source tree
@@ -131,19 +135,23 @@ def _validated(
 
 
 def predictions(
-    load: Load, machine: Machine, locks: list[str], jobs: int | None
+    load: Load,
+    machine: Machine,
+    locks: list[str],
+    jobs: int | None,
+    threads: int = THREADS,
 ) -> dict[str, float]:
-    """Return the median throughput with two threads, in sections per ns, by lock."""
+    """Return the median throughput with that many threads, in sections per ns."""
     known = {lock.name for lock in native.locks() if not lock.is_reference}
     names = [lock for lock in locks if lock in known]
     with flattened(machine) as path:
         runs = Runs(load, machine, path)
         runs = runs.of(calibrated(runs, STANDS_IN[load.kind], jobs))
-        cases = [Case(n, THREADS, variant) for n in names for variant in variants(1)]
+        cases = [Case(n, threads, variant) for n in names for variant in variants(1)]
         done = runs.run(cases, jobs)
     return {
         name: median(
-            done[Case(name, THREADS, variant)].throughput for variant in variants(1)
+            done[Case(name, threads, variant)].throughput for variant in variants(1)
         )
         for name in names
     }
@@ -153,28 +161,50 @@ def report(scores: list[Score], json: str | None) -> int:
     """Print or write the scores. Returns the exit status."""
     tau, agreeing = mean_tau(scores), right(scores)
     if json:
-        rows: list[dict[str, Any]] = [
-            {
-                "schema": SCHEMA,
-                **asdict(one),
-                "matters": one.matters,
-                "agrees": one.agrees,
-            }
-            for one in scores
-        ]
-        output.write_json(rows, json)
+        _write(scores, json)
     if json != output.STDOUT:
         _print(scores, tau, agreeing)
     fine = tau >= TAU_MUST and agreeing >= min(MATTERS_MUST, len(scores))
     return 0 if fine else EXIT_FINDING
 
 
+def report_study(scores: list[Score], json: str | None) -> int:
+    """Print or write the scores of A-64. Returns the exit status."""
+    tau = mean_tau_of_all(scores)
+    if json:
+        _write(scores, json)
+    if json != output.STDOUT:
+        output.console().print(_table(scores))
+        output.console().print(
+            f"order of locks, mean tau of all programs: {tau:.2f} (must "
+            f"{TAU_64_MUST}, goal {TAU_64_GOAL}: "
+            f"{_reached(tau, TAU_64_MUST, TAU_64_GOAL)})"
+        )
+    return 0 if tau >= TAU_64_MUST else EXIT_FINDING
+
+
+def _write(scores: list[Score], json: str) -> None:
+    rows: list[dict[str, Any]] = [
+        {
+            "schema": SCHEMA,
+            **asdict(one),
+            "matters": one.matters,
+            "agrees": one.agrees,
+        }
+        for one in scores
+    ]
+    output.write_json(rows, json)
+
+
+def _reached(value: float, must: float, goal: float) -> str:
+    return "goal" if value >= goal else "reached" if value >= must else "missed"
+
+
 def _tau(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def _print(scores: list[Score], tau: float, agreeing: int) -> None:
-    out = output.console()
+def _table(scores: list[Score]) -> Table:
     table = output.table()
     # TAU: of the order of locks; REPEATED: of the study's own runs among themselves;
     # MEASURED, PREDICTED: standard deviation over the locks by their mean.
@@ -192,11 +222,16 @@ def _print(scores: list[Score], tau: float, agreeing: int) -> None:
             "yes" if one.agrees else "no",
             one.remark,
         )
-    out.print(table)
-    reached = "goal" if tau >= TAU_GOAL else "reached" if tau >= TAU_MUST else "missed"
+    return table
+
+
+def _print(scores: list[Score], tau: float, agreeing: int) -> None:
+    out = output.console()
+    out.print(_table(scores))
     out.print(
         f"order of locks, mean tau of the programs to which the lock matters: "
-        f"{tau:.2f} (must {TAU_MUST}, goal {TAU_GOAL}: {reached})"
+        f"{tau:.2f} (must {TAU_MUST}, goal {TAU_GOAL}: "
+        f"{_reached(tau, TAU_MUST, TAU_GOAL)})"
     )
     out.print(
         "the study's own runs, those of even number beside the others: mean tau "
