@@ -94,7 +94,7 @@ def split(command: str, threads: int = 1) -> tuple[Sequence[str], dict[str, str]
     """
     words = shlex.split(command.replace("{threads}", str(threads)))
     if words[0].startswith("hasp-"):
-        words[0] = native.program(words[0])
+        words[0] = str(native.program(words[0]))
     environment = {}
     if words[:1] == ["env"]:
         words = words[1:]
