@@ -50,8 +50,8 @@ Two published locks are not in the list. The fair lock of Mellor-Crummey and Sco
 unlock, and the published form has no timed lock and no unlock by another thread. The
 passive lock of Liu, Zhang and Chen (USENIX ATC 2014) has not been built either;
 `bravo+LOCK` uses its asymmetric barrier, but not its counting of versions. Limits of
-those in the list: writers of `c-rw-*` and waiters of `mutex:mcs` spin, so that
-thousands of threads on few CPUs take seconds; and timed waiters of `rw-ticket` and
+those in the list: waiters of `mutex:mcs` spin, so that thousands of threads on few CPUs
+take seconds (those of `mutex:mcs-park` sleep); and timed waiters of `rw-ticket` and
 timed writers of `phase-fair` may be overtaken any number of times.
 """,
     "spinlock": """\

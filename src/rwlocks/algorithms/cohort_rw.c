@@ -45,6 +45,7 @@ void crw_forget(struct rwlock *lock)
     if (!written)
         forget_inner(inner_mutex_in(block));
     store_relaxed(&block->words[CRW_COUNT], written);
+    store_relaxed(&block->words[CRW_QUEUED], 0);
     store_relaxed(&block->words[CRW_IN_BATCH], written);
     store_relaxed(&block->words[CRW_SHUT], written);
 }

@@ -12,7 +12,9 @@
  *
  *   side      id of a directory: a block for the cohort lock and the following words,
  *             and the gates
- *   count     with writers preferred: number of writers that wait or hold
+ *   count     with writers preferred: number of writers that wait or hold; those that
+ *             sleep are counted apart (admission.h)
+ *   queued    otherwise: number of threads that wait for the cohort lock, likewise
  *   in_batch  0, or the number of writers that have entered since the last reader left
  *   shut      whether the gates are closed
  *   closings  how often they have been closed
@@ -24,12 +26,16 @@
  *     until its release; the gates stay open.
  * I2. A writer that finds in_batch not 0 enters at once: the gates are closed and no
  *     reader is inside.
- * I3. The gates are open, or will be opened, while `count` is 0: a release that makes
- *     it 0 opens them, and a writer that gives up and makes it 0 takes the cohort lock
- *     to do it, unless another writer has come, which does it then.
+ * I3. The gates are open, or will be opened, while `count` is 0: a release opens them
+ *     unless a writer waits for the cohort lock, and a writer that gives up and makes
+ *     `count` 0 takes the cohort lock to do it, unless another writer has come, which
+ *     does it then.
  * I4. A release touches side blocks and memory of the process only, which outlive the
  *     lock (inner_mutex.h); a reader's, after it has left, only memory of the process.
  *
+ * Load control: threads beyond the number of CPUs sleep before they queue at the cohort
+ * lock, in which waiting threads spin. For the gates, sleeping writers do not wait
+ * unless the lock's kind prefers writers.
  * Overtaking: with readers preferred, writers starve while readers overlap. With
  * writers preferred, the gates open when no writer waits, and after CRW_BATCH writers
  * in a row. A reader that has waited and finds them closed anew keeps them open next
@@ -42,6 +48,7 @@
 #ifndef HASP_RWLOCKS_ALGORITHMS_COHORT_RW_H
 #define HASP_RWLOCKS_ALGORITHMS_COHORT_RW_H
 
+#include "rwlocks/algorithms/admission.h"
 #include "rwlocks/algorithms/inner_mutex.h"
 #include "rwlocks/algorithms/reader_gates.h"
 #include "rwlocks/read_holds.h"
@@ -53,6 +60,7 @@ enum { CRW_INNER }; /* in the directory, before the gates */
 /* Words of the cohort lock's block. */
 enum {
     CRW_COUNT = 11,
+    CRW_QUEUED,
     CRW_IN_BATCH,
     CRW_SHUT,
     CRW_CLOSINGS = 16, /* in another line: waiting readers look at it */
@@ -90,6 +98,19 @@ static inline enum rwlock_use crw_use(const struct rwlock *lock,
     bool used = load_relaxed(&lock->side) != 0;
     return used && !readers_are_gone((struct rwlock *)(uintptr_t)lock) ? RWLOCK_READ
                                                                        : RWLOCK_FREE;
+}
+
+/* Writers are not preferred: waits for the cohort lock. Returns false if the deadline
+ * has passed. */
+static inline bool crw_queue(struct side_block *block, const struct deadline *deadline)
+{
+    struct atomic_u32 *queued = &block->words[CRW_QUEUED];
+    if (!admission_get(queued, admission_places(1), deadline))
+        return false;
+    bool came =
+        inner_mutex_lock(inner_mutex_in(block), crw_inner_operations(), deadline);
+    admission_wake(queued, admission_leave(queued));
+    return came;
 }
 
 /* Reading. */
@@ -154,15 +175,15 @@ static inline bool crw_read_wait(struct rwlock *lock, enum crw_preference wanted
                                  const struct deadline *deadline)
 {
     enum crw_preference preference = crw_of(lock, wanted);
-    struct lock *inner = inner_mutex_in(crw_block(lock));
+    struct side_block *block = crw_block(lock);
     if (preference == CRW_READERS)
         return crw_read_preferred(lock, deadline);
     if (preference != CRW_NEUTRAL)
         return crw_read_gated(lock, deadline);
-    if (!inner_mutex_lock(inner, crw_inner_operations(), deadline))
+    if (!crw_queue(block, deadline))
         return false;
     fetch_add_relaxed(&reader_gate(lock)->words[0], GATE_READER);
-    crw_inner_operations()->unlock(inner);
+    crw_inner_operations()->unlock(inner_mutex_in(block));
     return true;
 }
 
@@ -234,27 +255,35 @@ static inline void crw_open_if_due(struct rwlock *lock, struct side_block *block
     reader_gates_open(lock);
 }
 
+/* Returns how many writers wait; `count` does not include the caller. */
+static inline uint32_t crw_others(const struct rwlock *lock, uint32_t count)
+{
+    return rwlock_prefers_writers(lock) ? count : admission_count(count);
+}
+
 /* The caller holds the cohort lock. */
 static inline void crw_leave(struct rwlock *lock, struct side_block *block,
                              enum crw_preference preference)
 {
-    if (preference == CRW_READERS)
+    struct atomic_u32 *count = &block->words[CRW_COUNT];
+    uint32_t was = 0;
+    if (preference == CRW_READERS) {
         reader_gates_open(lock);
-    else if (preference != CRW_NEUTRAL)
-        crw_open_if_due(lock, block,
-                        fetch_add_relaxed(&block->words[CRW_COUNT], UINT32_MAX) - 1);
+    } else if (preference != CRW_NEUTRAL) {
+        was = admission_leave(count);
+        crw_open_if_due(lock, block, crw_others(lock, was - 1));
+    }
     crw_inner_operations()->unlock(inner_mutex_in(block));
+    admission_wake(count, was);
 }
 
-/* A counted writer gives up without the cohort lock (I3). */
+/* A writer has given up without the cohort lock, and is not counted any more (I3). */
 static inline void crw_give_up(struct rwlock *lock, struct side_block *block)
 {
     struct atomic_u32 *count = &block->words[CRW_COUNT];
-    if (fetch_add_relaxed(count, UINT32_MAX) != 1)
-        return;
     while (load_relaxed(count) == 0 && load_relaxed(&block->words[CRW_SHUT])) {
         if (crw_inner_operations()->trylock(inner_mutex_in(block))) {
-            crw_open_if_due(lock, block, load_relaxed(count));
+            crw_open_if_due(lock, block, crw_others(lock, load_relaxed(count)));
             crw_inner_operations()->unlock(inner_mutex_in(block));
             return;
         }
@@ -296,18 +325,29 @@ static inline bool crw_write_fast(struct rwlock *lock, enum crw_preference wante
     return !unlikely(is_forked_child()) && crw_write_trylock(lock, wanted);
 }
 
+/* Writers are preferred: waits for the cohort lock. The caller is counted until it
+ * leaves. Returns false if the deadline has passed. */
+static inline bool crw_queue_writer(struct rwlock *lock, struct side_block *block,
+                                    const struct deadline *deadline)
+{
+    struct atomic_u32 *count = &block->words[CRW_COUNT];
+    if (admission_get(count, admission_places(0), deadline)) {
+        if (inner_mutex_lock(inner_mutex_in(block), crw_inner_operations(), deadline))
+            return true;
+        admission_wake(count, admission_leave(count));
+    }
+    crw_give_up(lock, block);
+    return false;
+}
+
 static inline bool crw_write_wait(struct rwlock *lock, enum crw_preference wanted,
                                   const struct deadline *deadline)
 {
     enum crw_preference preference = crw_of(lock, wanted);
     struct side_block *block = crw_block(lock);
-    if (preference == CRW_WRITERS)
-        fetch_add_relaxed(&block->words[CRW_COUNT], 1);
-    if (inner_mutex_lock(inner_mutex_in(block), crw_inner_operations(), deadline))
-        return crw_write_within(lock, preference, false, deadline);
-    if (preference == CRW_WRITERS)
-        crw_give_up(lock, block);
-    return false;
+    bool came = preference == CRW_WRITERS ? crw_queue_writer(lock, block, deadline)
+                                          : crw_queue(block, deadline);
+    return came && crw_write_within(lock, preference, false, deadline);
 }
 
 static inline void crw_write_unlock(struct rwlock *lock, enum crw_preference wanted)

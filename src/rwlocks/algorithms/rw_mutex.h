@@ -13,7 +13,9 @@
  *     in its record (read_holds.h).
  * I2. A release touches the side block only, which outlives the lock (inner_mutex.h).
  *
- * Overtaking, timed lock and fork: as in the mutex.
+ * Overtaking, timed lock and fork: as in the mutex. So is its waiting: the waiters of
+ * mutex:mcs spin, and with far more threads than CPUs it takes seconds where
+ * mutex:mcs-park and mutex:futex, whose waiters sleep, take milliseconds.
  */
 #ifndef HASP_RWLOCKS_ALGORITHMS_RW_MUTEX_H
 #define HASP_RWLOCKS_ALGORITHMS_RW_MUTEX_H

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Load control before a queue lock whose waiters spin: only as many threads as have
+ * CPUs enter the queue, the others sleep before it. In a longer queue, most hand-overs
+ * would go to a thread that does not run, and each of them would cost a time slice.
+ *
+ *   cell  number of threads that have been admitted and have not left; above it, the
+ *         number of those that sleep, or are about to
+ *
+ * A1. A thread is admitted by an exchange that finds fewer than `places`. It sleeps
+ *     only while the cell has a value that shows no free place, so it cannot miss one.
+ * A2. Who leaves wakes one sleeper for the free place. Another thread may take it
+ *     first, and wakes a sleeper when it leaves.
+ */
+#ifndef HASP_RWLOCKS_ALGORITHMS_ADMISSION_H
+#define HASP_RWLOCKS_ALGORITHMS_ADMISSION_H
+
+#include "rwlocks/sleepers.h"
+
+enum { ADMISSION_SLEEPER = 1 << 12 };
+
+static inline uint32_t admission_count(uint32_t cell)
+{
+    return cell & (ADMISSION_SLEEPER - 1);
+}
+
+/* As many threads as have CPUs besides `running` ones. */
+static inline uint32_t admission_places(uint32_t running)
+{
+    uint32_t cpus = cpu_count();
+    uint32_t places = cpus > running ? cpus - running : 1;
+    return places < ADMISSION_SLEEPER / 2 ? places : ADMISSION_SLEEPER / 2;
+}
+
+/* Waits until the caller is admitted. Returns false if the deadline has passed. */
+static inline bool admission_get(struct atomic_u32 *cell, uint32_t places,
+                                 const struct deadline *deadline)
+{
+    uint32_t spins = spin_limit(), seen = load_relaxed(cell), sleeps = 0;
+    for (;;) {
+        if (admission_count(seen) < places) {
+            if (compare_exchange_relaxed(cell, &seen, seen + 1 - sleeps))
+                return true;
+            continue;
+        }
+        if (!sleeps && !sleepers_spin_first(&spins)) {
+            if (!compare_exchange_relaxed(cell, &seen, seen + ADMISSION_SLEEPER))
+                continue;
+            seen += sleeps = ADMISSION_SLEEPER;
+        }
+        if (sleeps && !park(cell, seen, deadline)) {
+            fetch_add_relaxed(cell, ~(uint32_t)ADMISSION_SLEEPER + 1);
+            return false;
+        }
+        seen = load_relaxed(cell);
+    }
+}
+
+/* `was`: the cell when the caller left. */
+static inline void admission_wake(struct atomic_u32 *cell, uint32_t was)
+{
+    if (unlikely(was >= ADMISSION_SLEEPER))
+        unpark(cell, 1);
+}
+
+static inline uint32_t admission_leave(struct atomic_u32 *cell)
+{
+    return fetch_add_relaxed(cell, UINT32_MAX);
+}
+
+#endif
