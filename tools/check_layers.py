@@ -26,7 +26,7 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "rwlocks": {"locks", "platform"},
     "spinlocks": {"locks", "platform"},
     "barriers": {"locks", "platform"},
-    "list": {"rwlocks", "spinlocks", "barriers", "locks", "platform"},
+    "list": {"elision", "rwlocks", "spinlocks", "barriers", "locks", "platform"},
     "delegation": {"locks", "platform"},
     "elision": {"locks", "platform"},
     "structures": {"locks", "platform"},

@@ -3,6 +3,7 @@
  * locks/list/descriptor.h), or with --wrapped the wrapped locks. A bypass_bound of -1
  * means unbounded. */
 #include "barriers/list/descriptor.h"
+#include "elision/list.h"
 #include "rwlocks/list/descriptor.h"
 #include "spinlocks/list/descriptor.h"
 
@@ -41,7 +42,7 @@ static void print_entry(const char *kind, unsigned index, bool is_default,
 static void print_mutexes(unsigned begin, unsigned end)
 {
     for (unsigned i = begin; i < end; i++) {
-        const struct lock_descriptor lock = lock_at(i);
+        const struct lock_descriptor lock = elided_at(i);
         print_entry("mutex", i, i == lock_default, &lock);
     }
 }
@@ -69,7 +70,7 @@ static void print_barriers(void)
 int main(int count, char **words)
 {
     if (count > 1 && strcmp(words[1], "--wrapped") == 0) {
-        print_mutexes(lock_list_length, lock_count);
+        print_mutexes(lock_list_length, elided_end());
         print_rwlocks(rwlock_list_length, rwlock_count());
     } else {
         print_mutexes(0, lock_list_length);

@@ -3,6 +3,7 @@
  * (src/condition/wait.h). */
 #include "condition/cancellable.h"
 #include "condition/wait.h"
+#include "elision/elide.h"
 #include "preload/dispatch.h"
 #include "preload/mutex.h"
 #include "preload/real.h"
@@ -150,6 +151,7 @@ static int wait_on(pthread_cond_t *condition, pthread_mutex_t *mutex,
                    const struct deadline *deadline)
 {
     struct lock *lock = lock_of(mutex);
+    elision_leave(ELISION_WAIT); /* a section that waits cannot be a transaction */
     int error = mutex_check_before_wait(lock);
     if (error)
         return error;

@@ -79,7 +79,18 @@ bool passed_through(struct lock *lock)
     return dispatch[load_acquire(&lock->algorithm)].lock == glibc_lock;
 }
 
-void dispatch_fill(unsigned chosen, bool biased)
+/* Elided locks use the entries of the table, which dispatch_stop_bias() changes. */
+static void fill_elided(bool elides)
+{
+    for (unsigned i = lock_count; i < elided_end(); i++) {
+        const unsigned inner = elided_inner(i);
+        elided_use(inner, &dispatch[inner + 1]);
+        dispatch[i + 1] = elides ? *elided_operations_at(i) : dispatch[inner + 1];
+        dispatch[i + 1].destroy = dispatch[inner + 1].destroy; /* saves a call */
+    }
+}
+
+void dispatch_fill(unsigned chosen, bool biased, bool elides)
 {
     for (unsigned i = 0; i < lock_count; i++)
         dispatch[i + 1] = *lock_operations_at(i);
@@ -89,6 +100,7 @@ void dispatch_fill(unsigned chosen, bool biased)
         dispatch[lock_find("auto") + 1] = auto_unbiased_operations;
         dispatch_stop_bias(); /* also in the variants with concurrency restriction */
     }
+    fill_elided(elides);
     dispatch[DISPATCH_DEFAULT] = plan_active ? plan_operations : dispatch[chosen + 1];
 }
 

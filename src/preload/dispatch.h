@@ -9,12 +9,19 @@
 #ifndef HASP_PRELOAD_DISPATCH_H
 #define HASP_PRELOAD_DISPATCH_H
 
-#include "locks/list/descriptor.h"
+#include "elision/list.h"
 
 #include <pthread.h>
 
-/* List entry i is in slot i + 1. */
-enum { DISPATCH_DEFAULT = 0, DISPATCH_GLIBC = 1, DISPATCH_SLOTS = LOCK_SLOTS };
+/* List entry i is in slot i + 1, and so are elided locks (elision/list.h). */
+enum {
+    DISPATCH_DEFAULT = 0,
+    DISPATCH_GLIBC = 1,
+    DISPATCH_SLOTS = LOCK_SLOTS + LOCK_SLOTS / 2,
+};
+
+_Static_assert((int)DISPATCH_SLOTS <= 1 << 8 * sizeof(struct atomic_u8),
+               "lock->algorithm holds every slot");
 
 extern struct lock_operations dispatch[DISPATCH_SLOTS]
     __attribute__((visibility("hidden")));
@@ -51,9 +58,9 @@ enum {
  * first. */
 bool passed_through(struct lock *lock);
 
-/* Fills the table, with algorithm `chosen` (an index below lock_count) as the default.
- * */
-void dispatch_fill(unsigned chosen, bool biased);
+/* Fills the table, with algorithm `chosen` (an index below elided_end()) as the
+ * default. Without `elides`, an elided lock is the lock alone. */
+void dispatch_fill(unsigned chosen, bool biased, bool elides);
 
 /* From now on, no lock is released by a plain store. */
 void dispatch_stop_bias(void);

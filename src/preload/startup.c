@@ -12,6 +12,7 @@
 #include "platform/number_text.h"
 #include "preload/barrier.h"
 #include "preload/dispatch.h"
+#include "preload/elision.h"
 #include "preload/plan.h"
 #include "preload/real.h"
 #include "preload/rwlock_dispatch.h"
@@ -35,7 +36,7 @@ extern char **environ;
 static char **environment;
 static bool started;
 
-static const char *setting(const char *name)
+static char *setting(const char *name)
 {
     size_t length = strlen(name);
     for (char **entry = environment; entry && *entry; entry++)
@@ -60,7 +61,7 @@ struct choice {
 };
 
 static const struct choice mutex_choice = {
-    "HASP_LOCK", lock_find,
+    "HASP_LOCK", elided_find,
     "HASP_LOCK names an unknown lock algorithm: ", "run `hasp list` for the names"};
 static const struct choice rwlock_choice = {
     "HASP_RWLOCK", rwlock_find,
@@ -133,7 +134,7 @@ static void announce_kind(char *text, const char *kind, unsigned index,
 static void announce(const struct algorithms *use, bool biased)
 {
     char text[320] = "lock=";
-    strcat(text, lock_at(use->lock).name);
+    strcat(text, elided_at(use->lock).name);
     announce_kind(text, " rwlock=", use->rwlock, rwlock_at(use->rwlock).about.name);
     announce_kind(text, " spinlock=", use->spinlock,
                   spinlock_list[use->spinlock].about.name);
@@ -161,14 +162,20 @@ void startup(void)
     if (sites || use.lock + 1 == DISPATCH_GLIBC) /* see plan_resolve() */
         plan_begin(use.lock + 1, setting_is("HASP_VERBOSE", "1"),
                    setting_is("HASP_PLAN_REPORT", "1"));
-    dispatch_fill(use.lock, false);
+    dispatch_fill(use.lock, false, false);
     rwlock_dispatch_fill(use.rwlock);
     spinlock_use(use.spinlock);
     barrier_use(use.barrier);
 
     bool biased = !setting_is("HASP_BIAS", "0") && barrier_register();
-    if (biased)
-        dispatch_fill(use.lock, true);
+    const struct elision_environment elision = {
+        .back_end = setting("HASP_ELISION"),
+        .options = setting("HASP_ELISION_OPTIONS"),
+        .statistics = setting("HASP_ELISION_STATISTICS"),
+        .note = setting("HASP_ELISION_NOTE")};
+    bool elides = elision_prepare(use.lock, elision);
+    if (biased || elides)
+        dispatch_fill(use.lock, biased, elides);
     fork_watch();
     const char *topology = setting("HASP_TOPOLOGY");
     if (topology && !topology_read(topology))

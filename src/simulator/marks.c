@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "simulator/marks.h"
-#include "platform/transactions.h"
+#include "platform/htm.h"
 
 #include <stdlib.h>
 
@@ -98,7 +98,7 @@ void marks_meet(struct line *line, const struct thread *thread, bool writes)
         unsigned marks =
             other == thread ? 0 : marks_on(&marks_of_thread[other->index], number);
         if (marks & MARK_WRITTEN || (marks && writes))
-            doom(other, TRANSACTION_CONFLICT | TRANSACTION_RETRY);
+            doom(other, HTM_CONFLICT | HTM_RETRY);
         else
             i++;
     }

@@ -2,7 +2,8 @@
 #include "simulator/transactions.h"
 
 #include "platform/simulated/switch.h"
-#include "platform/transactions.h"
+#include "platform/htm.h"
+#include "platform/platform.h"
 #include "simulator/cells.h"
 #include "simulator/event_loop.h"
 #include "simulator/marks.h"
@@ -24,7 +25,7 @@ struct transaction {
     unsigned depth;
     uint64_t began;
     uint64_t lines_at; /* when all lines to be written have arrived */
-    uint32_t status;   /* what transaction_begin returns */
+    uint32_t status;   /* what htm_begin returns */
 
     struct write *writes;
     size_t write_count, write_space;
@@ -64,7 +65,7 @@ void transaction_forbids(struct thread *self)
 static void mark(struct thread *self, struct line *line, enum mark kind)
 {
     if (!mark_line(self, line, kind))
-        fail(self, TRANSACTION_CAPACITY);
+        fail(self, HTM_CAPACITY);
 }
 
 /* Returns how many interrupts the thread's CPU has had. CPUs are interrupted at
@@ -141,12 +142,32 @@ void transaction_store(struct thread *self, void *address, unsigned size,
     self->now += machine.local.store + machine.local.code;
 }
 
-bool transactions_offered(void)
+bool htm_offered(void)
 {
     return machine.transactions.read_lines > 0;
 }
 
-unsigned transaction_depth(void)
+bool htm_emulated(void)
+{
+    return false;
+}
+
+/* Each on lines of its own, as thread-local memory is; the last for calls outside
+ * workers. */
+static struct {
+    uint64_t words[HTM_THREAD_WORDS] __attribute__((aligned(CACHE_LINE)));
+} own[THREADS_MAX + 1];
+
+void *htm_thread(void)
+{
+    return own[running ? running->index : THREADS_MAX].words;
+}
+
+void htm_thread_begins(void)
+{
+}
+
+unsigned htm_depth(void)
 {
     return running && running->in_transaction ? of(running)->depth : 0;
 }
@@ -189,7 +210,7 @@ void transaction_roll_back(struct thread *self)
     struct transaction *transaction = of(self);
     void *left;
     transaction->status =
-        self->doom_status | (transaction->depth > 1 ? TRANSACTION_NESTED : 0);
+        self->doom_status | (transaction->depth > 1 ? HTM_NESTED : 0);
     transaction->depth = 0;
     transaction->write_count = 0;
     self->doomed = false;
@@ -210,31 +231,31 @@ static void enter(struct thread *self)
     marks_begin(self);
 }
 
-uint32_t transaction_begin(void)
+uint32_t htm_begin(void)
 {
     struct thread *self = running;
-    if (!self || !transactions_offered())
+    if (!self || !htm_offered())
         simulated_die("transactions need a worker, and a machine that supports them");
     struct transaction *transaction = of(self);
     if (self->in_transaction) {
         if (++transaction->depth > machine.transactions.nesting)
-            fail(self, TRANSACTION_CAPACITY);
-        return TRANSACTION_STARTED;
+            fail(self, HTM_CAPACITY);
+        return HTM_STARTED;
     }
     drain(self);
     self->now += machine.transactions.begin;
-    transaction->status = TRANSACTION_STARTED;
+    transaction->status = HTM_STARTED;
     save_stack(transaction);
-    if (transaction->status == TRANSACTION_STARTED)
+    if (transaction->status == HTM_STARTED)
         enter(self);
     return transaction->status;
 }
 
-void transaction_commit(void)
+void htm_commit(void)
 {
     struct thread *self = running;
     if (!self || !self->in_transaction)
-        simulated_die("transaction_commit() outside a transaction");
+        simulated_die("htm_commit() outside a transaction");
     struct transaction *transaction = of(self);
     catch_up(self);
     if (transaction->depth > 1) {
@@ -257,11 +278,11 @@ void transaction_commit(void)
     marks_end(self);
 }
 
-void transaction_abort(uint8_t code)
+void htm_abort(uint8_t code)
 {
     struct thread *self = running;
     if (!self || !self->in_transaction)
-        simulated_die("transaction_abort() outside a transaction");
+        simulated_die("htm_abort() outside a transaction");
     catch_up(self);
-    fail(self, TRANSACTION_EXPLICIT | (uint32_t)code << 24);
+    fail(self, HTM_EXPLICIT | (uint32_t)code << 24);
 }

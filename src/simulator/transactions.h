@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hardware transactions (platform/transactions.h) that work as Intel's do. Lines that a
+ * Hardware transactions (platform/htm.h) that work as Intel's do. Lines that a
  * transaction has read or written are marked before they are requested, and a
  * conflicting access by another thread aborts it. Its writes are buffered and become
  * visible together when it commits.

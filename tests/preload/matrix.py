@@ -40,7 +40,8 @@ MAX_BACKTRACE = 6000
 # Programs that are run by other modules of this folder.
 RUN_ELSEWHERE = frozenset(
     {
-        *("barrier", "gdb_target", "hangs", "spinlock", "spinlock_shared"),
+        *("barrier", "elision", "gdb_target", "hangs", "spinlock"),
+        "spinlock_shared",
         *("tsan", "tsan_static"),
     }
 )

@@ -4,7 +4,7 @@
  * Transactions may read 400 lines, write 50, and nest 7 levels deep; there is an
  * interrupt every 100,000 cycles (test_transactions.py).
  */
-#include "platform/transactions.h"
+#include "platform/htm.h"
 
 #include "platform/platform.h"
 #include "platform/workers.h"
@@ -34,15 +34,15 @@ static struct meeting meeting;
 /* Runs a transaction that reads and writes that many lines, and returns its status. */
 static uint32_t touch(unsigned reads, unsigned writes)
 {
-    uint32_t status = transaction_begin();
-    if (status != TRANSACTION_STARTED)
+    uint32_t status = htm_begin();
+    if (status != HTM_STARTED)
         return status;
     uint64_t sum = 0;
     for (unsigned i = 0; i < reads; i++)
         sum += load_relaxed(&lines[i].cell);
     for (unsigned i = 0; i < writes; i++)
         store_relaxed(&lines[i].cell, sum + i);
-    transaction_commit();
+    htm_commit();
     return status;
 }
 
@@ -59,10 +59,10 @@ static void capacity(unsigned index, void *argument)
 {
     (void)index, (void)argument;
     touch_patiently(READ_LINES / 2, 0); /* warms the caches */
-    CHECK_EQUAL(touch_patiently(0, WRITE_LINES), TRANSACTION_STARTED);
-    CHECK_EQUAL(touch_patiently(0, WRITE_LINES + 1), TRANSACTION_CAPACITY);
-    CHECK_EQUAL(touch_patiently(READ_LINES, 0), TRANSACTION_STARTED);
-    CHECK_EQUAL(touch_patiently(READ_LINES + 1, 0), TRANSACTION_CAPACITY);
+    CHECK_EQUAL(touch_patiently(0, WRITE_LINES), HTM_STARTED);
+    CHECK_EQUAL(touch_patiently(0, WRITE_LINES + 1), HTM_CAPACITY);
+    CHECK_EQUAL(touch_patiently(READ_LINES, 0), HTM_STARTED);
+    CHECK_EQUAL(touch_patiently(READ_LINES + 1, 0), HTM_CAPACITY);
     /* Checks that aborted transactions have written nothing. */
     CHECK_EQUAL(load_relaxed(&lines[WRITE_LINES - 1].cell), WRITE_LINES - 1);
     CHECK_EQUAL(load_relaxed(&lines[WRITE_LINES].cell), 0);
@@ -70,27 +70,27 @@ static void capacity(unsigned index, void *argument)
 
 static uint32_t nest(unsigned levels)
 {
-    uint32_t status = transaction_begin();
-    if (status != TRANSACTION_STARTED)
+    uint32_t status = htm_begin();
+    if (status != HTM_STARTED)
         return status;
     for (unsigned i = 1; i < levels; i++)
-        CHECK_EQUAL(transaction_begin(), TRANSACTION_STARTED);
-    CHECK_EQUAL(transaction_depth(), levels);
+        CHECK_EQUAL(htm_begin(), HTM_STARTED);
+    CHECK_EQUAL(htm_depth(), levels);
     store_relaxed(&lines[0].cell, levels);
     for (unsigned i = 0; i < levels; i++)
-        transaction_commit();
+        htm_commit();
     return status;
 }
 
 static void nesting(unsigned index, void *argument)
 {
     (void)index, (void)argument;
-    CHECK_EQUAL(nest(NESTING), TRANSACTION_STARTED);
+    CHECK_EQUAL(nest(NESTING), HTM_STARTED);
     CHECK_EQUAL(load_relaxed(&lines[0].cell), NESTING);
     uint32_t status = nest(NESTING + 1);
-    CHECK(status & TRANSACTION_NESTED);
-    CHECK(!(status & TRANSACTION_RETRY));
-    CHECK_EQUAL(transaction_depth(), 0);
+    CHECK(status & HTM_NESTED);
+    CHECK(!(status & HTM_RETRY));
+    CHECK_EQUAL(htm_depth(), 0);
     CHECK_EQUAL(load_relaxed(&lines[0].cell), NESTING);
 }
 
@@ -102,7 +102,7 @@ static __attribute__((noinline)) void write_and_abort(volatile int *on_stack)
     *on_stack = 2;
     store_relaxed(&lines[0].cell, 2);
     CHECK_EQUAL(load_relaxed(&lines[0].cell), 2); /* its own */
-    transaction_abort(0xab);
+    htm_abort(0xab);
     CHECK(!"an aborted transaction continues");
 }
 
@@ -111,29 +111,29 @@ static void going_back(unsigned index, void *argument)
     (void)index, (void)argument;
     volatile int on_stack = 1;
     store_relaxed(&lines[0].cell, 1);
-    uint32_t status = transaction_begin();
-    if (status == TRANSACTION_STARTED)
+    uint32_t status = htm_begin();
+    if (status == HTM_STARTED)
         write_and_abort(&on_stack);
-    CHECK(status & TRANSACTION_EXPLICIT);
-    CHECK_EQUAL(transaction_code(status), 0xab);
+    CHECK(status & HTM_EXPLICIT);
+    CHECK_EQUAL(htm_code(status), 0xab);
     CHECK_EQUAL(on_stack, 1);
     CHECK_EQUAL(load_relaxed(&lines[0].cell), 1);
-    CHECK_EQUAL(transaction_depth(), 0);
+    CHECK_EQUAL(htm_depth(), 0);
 }
 
 static void interrupts(unsigned index, void *argument)
 {
     (void)index, (void)argument;
     for (int i = 0; i < 5; i++) {
-        uint32_t status = transaction_begin();
-        if (status == TRANSACTION_STARTED) {
+        uint32_t status = htm_begin();
+        if (status == HTM_STARTED) {
             pause_cycles(INTERRUPT);
-            transaction_commit();
+            htm_commit();
         }
         CHECK_EQUAL(status, 0);
     }
-    uint32_t status = transaction_begin();
-    if (status == TRANSACTION_STARTED) {
+    uint32_t status = htm_begin();
+    if (status == HTM_STARTED) {
         yield();
         CHECK(!"a transaction survives a system call");
     }
@@ -151,17 +151,17 @@ static void add_in_transaction(struct atomic_u64 *cell)
 {
     for (int tries = 0; tries < 3; tries++) {
         spin_until(load_relaxed(fallback) == 0);
-        uint32_t status = transaction_begin();
-        if (status == TRANSACTION_STARTED) {
+        uint32_t status = htm_begin();
+        if (status == HTM_STARTED) {
             if (load_relaxed(fallback))
-                transaction_abort(1);
+                htm_abort(1);
             store_relaxed(cell, load_relaxed(cell) + 1);
-            transaction_commit();
+            htm_commit();
             commits++;
             return;
         }
         aborts++;
-        conflicts += (status & TRANSACTION_CONFLICT) != 0;
+        conflicts += (status & HTM_CONFLICT) != 0;
     }
     acquire_fallback();
     store_relaxed(cell, load_relaxed(cell) + 1);
@@ -189,17 +189,17 @@ static void isolation(unsigned index, void *argument)
     (void)argument;
     arrive_together(&meeting, WORKERS);
     for (uint64_t i = 0; i < ROUNDS; i++) {
-        uint32_t status = index % 2 ? TRANSACTION_STARTED : transaction_begin();
-        if (status != TRANSACTION_STARTED)
+        uint32_t status = index % 2 ? HTM_STARTED : htm_begin();
+        if (status != HTM_STARTED)
             continue;
         if (index % 2) {
             CHECK(load_relaxed(&lines[0].cell) % 2 == 0);
-            status = transaction_begin();
-            if (status == TRANSACTION_STARTED) {
+            status = htm_begin();
+            if (status == HTM_STARTED) {
                 uint64_t first = load_relaxed(&lines[0].cell);
                 pause_cycles(50);
                 uint64_t second = load_relaxed(&lines[1].cell);
-                transaction_commit();
+                htm_commit();
                 CHECK_EQUAL(first, second);
                 commits++;
             }
@@ -209,7 +209,7 @@ static void isolation(unsigned index, void *argument)
             pause_cycles(50);
             store_relaxed(&lines[1].cell, old + 2);
             store_relaxed(&lines[0].cell, old + 2);
-            transaction_commit();
+            htm_commit();
             commits++;
         }
     }
@@ -225,13 +225,13 @@ static void responder_loses(unsigned index, void *argument)
         CHECK_EQUAL(load_relaxed(&lines[0].cell), 0);
         return;
     }
-    uint32_t status = transaction_begin();
-    if (status == TRANSACTION_STARTED) {
+    uint32_t status = htm_begin();
+    if (status == HTM_STARTED) {
         store_relaxed(&lines[0].cell, 1);
         pause_cycles(INTERRUPT / 10);
-        transaction_commit();
+        htm_commit();
     }
-    CHECK_EQUAL(status, TRANSACTION_CONFLICT | TRANSACTION_RETRY);
+    CHECK_EQUAL(status, HTM_CONFLICT | HTM_RETRY);
 }
 
 struct test_case {
@@ -270,7 +270,7 @@ int main(int count, char **words)
 {
     CHECK_EQUAL(count, 3);
     CHECK(use_machine(words[1]));
-    CHECK(transactions_offered());
+    CHECK(htm_offered());
     lines = shared_pages(LINES * sizeof *lines, 0);
     fallback = shared_pages(sizeof *fallback, 0);
     CHECK(lines && fallback);

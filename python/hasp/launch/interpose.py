@@ -27,6 +27,7 @@ TRACE_SETTINGS = (
 SETTINGS = (
     *(kind.setting for kind in KINDS),
     *("HASP_PARK_NS", "HASP_PLAN", "HASP_PLAN_REPORT"),
+    "HASP_ELISION_NOTE",
     *TRACE_SETTINGS,
 )
 # Sanitizer runtimes must be preloaded first: they then intercept the calls and pass
@@ -86,6 +87,10 @@ def environment(
         replaced = {MUTEX, *(kind for kind in KINDS if chosen.of(kind) != REFERENCE)}
         result.update({kind.setting: chosen.of(kind) for kind in replaced})
         result.update(_park_settings(chosen.used, base))
+        if any(lock.is_elided for lock in chosen.used):
+            result["HASP_ELISION_NOTE"] = (
+                "1"  # libhasp.so sets it to 0 when it has told
+            )
     if chosen.plan:
         # Imported here because most runs have no plan.
         from hasp.locks.site_plan import apply
@@ -100,7 +105,7 @@ def _park_settings(
 ) -> dict[str, str]:
     if "HASP_PARK_NS" in base:
         return {"HASP_PARK_NS": base["HASP_PARK_NS"]}
-    if any(lock.parks or lock.is_wrapped for lock in locks):
+    if any(lock.parks or lock.is_wrapped or lock.is_elided for lock in locks):
         cost = park_ns()
         if cost is not None:
             return {"HASP_PARK_NS": str(cost)}

@@ -12,7 +12,7 @@ from hasp.base import output
 from hasp.base.errors import EXIT_FINE, HaspError
 from hasp.locks import native
 from hasp.locks.kinds import BARRIER, KINDS, MUTEX, Kind, kind_of
-from hasp.locks.native import WRAPPER, LockInfo
+from hasp.locks.native import ELISION, WRAPPER, LockInfo
 from hasp.locks.selection import (
     PREFIX,
     PROPERTIES,
@@ -34,6 +34,7 @@ FAMILIES = (
     "usage fairness",
 )
 WRAPPER_SUMMARY = "any other lock, with few threads waiting in it and the others asleep"
+ELISION_SUMMARY = "any other lock, elided where the machine has transactions"
 
 # With more locks than this, only general remarks are printed.
 LOCKS_REMARKED_ONE_BY_ONE = 12
@@ -176,6 +177,7 @@ def print_table(kind: Kind, chosen: list[LockInfo]) -> None:
             table.add_row(
                 f"  {WRAPPER}LOCK", "restricted", "any number", WRAPPER_SUMMARY
             )
+            table.add_row(f"  {ELISION}LOCK", "LOCK's", "any number", ELISION_SUMMARY)
     wrappers = wrappers_of(kind) if kind is not MUTEX else {}
     if wrappers and len(chosen) == len(native.locks(kind)):
         table.add_row("wrapped:", style="bold")
@@ -280,6 +282,8 @@ def print_details(chosen: list[LockInfo]) -> None:
 
 def page_of(lock: LockInfo) -> str:
     """Return the path of a lock's page. Wrapped ones share one."""
+    if lock.is_elided:
+        return "docs/elision.md"
     folder = "locks" if lock.kind == MUTEX.name else kind_of(lock.kind).plural
     name = lock.name
     for prefix, page in WRAPPER_PAGES.items():

@@ -22,6 +22,8 @@ from hasp.locks.kinds import KINDS, MUTEX, RWLOCK, Kind
 
 REFERENCE = "glibc"  # the lock that all others are compared with
 WRAPPER = "gcr+"  # prefix of a mutex's: the same lock with concurrency restriction
+ELISION = "elide+"  # the same lock, elided where the machine has transactions
+WRAPPERS = (WRAPPER, ELISION)
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,11 @@ class LockInfo:
     def is_wrapped(self) -> bool:
         """Return true if this is another lock wrapped for concurrency restriction."""
         return self.name.startswith(WRAPPER)
+
+    @property
+    def is_elided(self) -> bool:
+        """Return true if this is another lock that is elided by transactions."""
+        return self.name.startswith(ELISION)
 
     @property
     def collapses(self) -> bool:
@@ -202,9 +209,10 @@ def _find_lock(name: str, kind: Kind) -> LockInfo | None:
     for candidate in locks(kind):
         if name == candidate.name or name in candidate.aliases:
             return candidate
-    if kind is MUTEX and name.startswith(WRAPPER):
-        plain = _find_lock(name.removeprefix(WRAPPER), kind)
-        return plain and wrapper_of(plain)
+    if kind is MUTEX and name.startswith(WRAPPERS):
+        prefix, rest = split_wrapper(name)
+        plain = _find_lock(rest, kind)
+        return plain and wrapper_of(plain, prefix)
     if kind is not MUTEX and _is_composed(name):
         return next((lock for lock in composed_locks(kind) if lock.name == name), None)
     return None
@@ -214,14 +222,25 @@ def _is_composed(name: str) -> bool:
     return "+" in name or ":" in name
 
 
-def wrapper_of(plain: LockInfo) -> LockInfo:
-    """Return the mutex algorithm wrapped for concurrency restriction."""
+def split_wrapper(name: str) -> tuple[str, str]:
+    """Return the prefix of a wrapped mutex algorithm, or "", and the rest."""
+    prefix = next((one for one in WRAPPERS if name.startswith(one)), "")
+    return prefix, name.removeprefix(prefix)
+
+
+def wrapper_of(plain: LockInfo, prefix: str = WRAPPER) -> LockInfo:
+    """Return the mutex algorithm wrapped as the prefix says."""
     for candidate in composed_locks():
-        if candidate.name == WRAPPER + plain.name:
+        if candidate.name == prefix + plain.name:
             return candidate
+    if plain.name.startswith(WRAPPERS):
+        raise HaspError(
+            f"a wrapped lock cannot be wrapped again: {prefix}{plain.name}",
+            f"write {prefix}{split_wrapper(plain.name)[1]}",
+        )
     raise HaspError(
-        f"{plain.name} cannot be wrapped: {WRAPPER}{plain.name} does not exist",
-        f"`{WRAPPER}NAME` accepts every lock except `{REFERENCE}`",
+        f"{plain.name} cannot be wrapped: {prefix}{plain.name} does not exist",
+        f"`{prefix}NAME` accepts every lock except `{REFERENCE}`",
     )
 
 
@@ -241,7 +260,7 @@ def unknown_lock(
             return WrongKind(found, other, kind)
     words = [word for lock in locks(kind) for word in (lock.name, *lock.aliases)]
     if kind is MUTEX:
-        name = name.removeprefix(WRAPPER)
+        name = split_wrapper(name)[1]
     elif _is_composed(name):
         words += [lock.name for lock in composed_locks(kind)]
     offer = did_you_mean(name.lower(), dict.fromkeys([*words, *other_words]))

@@ -37,9 +37,10 @@ def option_of(name: str) -> str:
 def select(text: str, kind: Kind = MUTEX) -> list[LockInfo]:
     """Return the algorithms in a comma-separated list, each once, in the list's order.
 
-    A prefix selects the same algorithms wrapped: `gcr+` for mutexes, others for other
-    kinds, such as `bravo+`; these come last. Raises HaspError for a word that is not an
-    algorithm of the kind, a property or a family, and for a list that selects nothing.
+    A prefix selects the same algorithms wrapped: `gcr+` and `elide+` for mutexes,
+    others for other kinds, such as `bravo+`; these come last. Raises HaspError for a
+    word that is not an algorithm of the kind, a property or a family, and for a list
+    that selects nothing.
     """
     words = [word.strip() for word in text.split(",") if word.strip()]
     plain = [word for word in words if not _is_composed(word, kind)]
@@ -58,7 +59,7 @@ def select(text: str, kind: Kind = MUTEX) -> list[LockInfo]:
 
 def _is_composed(word: str, kind: Kind) -> bool:
     if kind is MUTEX:
-        return word.startswith(native.WRAPPER)
+        return word.startswith(native.WRAPPERS)
     return bool(PREFIX.match(word)) and not _named(word, native.locks(kind))
 
 
@@ -69,16 +70,25 @@ def _named(word: str, locks: Sequence[LockInfo]) -> LockInfo | None:
 def _composed(words: list[str], kind: Kind) -> list[LockInfo]:
     """Return the wrapped algorithms: each named, or all whose inner one matches."""
     if kind is MUTEX:
-        inner = _chosen([word.removeprefix(native.WRAPPER) for word in words], kind)
-        if len(inner) > 1:
-            inner = [lock for lock in inner if not lock.is_reference]
-        return [native.wrapper_of(lock) for lock in inner]
+        split = [native.split_wrapper(word) for word in words]
+        return [
+            lock
+            for prefix in native.WRAPPERS
+            for lock in _wrapped_mutexes(prefix, [b for a, b in split if a == prefix])
+        ]
     found: dict[str, LockInfo] = {}
     for word in words:
         exact = _named(word, native.composed_locks(kind))
         for lock in [exact] if exact else _wrapped_by(word, kind):
             found[lock.name] = lock
     return list(found.values())
+
+
+def _wrapped_mutexes(prefix: str, words: list[str]) -> list[LockInfo]:
+    inner = _chosen(words, MUTEX)
+    if len(inner) > 1:
+        inner = [lock for lock in inner if not lock.is_reference]
+    return [native.wrapper_of(lock, prefix) for lock in inner]
 
 
 def _wrapped_by(word: str, kind: Kind) -> list[LockInfo]:
@@ -133,7 +143,7 @@ def add_locks_option(parser: argparse.ArgumentParser, default: str = ALL) -> Non
         metavar="LIST",
         default=default,
         help="names, aliases, properties or families, separated by commas, or `all`, "
-        "each optionally prefixed with `gcr+`; "
+        "each optionally prefixed with `gcr+` or `elide+`; "
         f"properties: {', '.join(PROPERTIES)}; families such as direct-handoff "
         f"(default: {default})",
     )

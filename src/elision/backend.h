@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What implements platform/htm.h natively:
+ *
+ *   rtm     the processor's transactions
+ *   never   none: transactions are not offered, and elided locks are only locks
+ *   script  the outcomes that a file lists, one for each begin; emulated
+ *   seed    outcomes in a pseudorandom order; emulated
+ */
+#ifndef HASP_ELISION_BACKEND_H
+#define HASP_ELISION_BACKEND_H
+
+#include "platform/htm.h"
+
+struct elision_backend {
+    const char *name;
+    bool offered, emulated;
+    uint32_t (*begin)(void);
+    void (*commit)(void);
+    void (*abort)(uint8_t code);
+};
+
+extern const struct elision_backend elision_rtm, elision_never, elision_script;
+
+enum { ELISION_PROBES = 1000 };
+
+/* Why the processor's transactions cannot be used, or RTM_WORKS. */
+enum elision_hardware {
+    ELISION_NO_RTM,       /* not listed by CPUID, or not an x86-64 processor */
+    ELISION_RTM_DISABLED, /* CPUID: every transaction aborts */
+    ELISION_RTM_FAILS,    /* listed, but none of ELISION_PROBES empty ones commits */
+    ELISION_RTM_WORKS,
+};
+
+struct elision_probe {
+    enum elision_hardware hardware;
+    uint32_t commits, last_abort; /* of ELISION_PROBES; the status */
+};
+
+struct elision_probe elision_probe(void);
+
+/* Returns a sentence for messages. */
+const char *elision_hardware_text(enum elision_hardware hardware);
+
+/* Chooses the back end: "auto" or NULL, "rtm", "never", "script:FILE" or "seed:NUMBER".
+ * Called while there is one thread. Returns NULL, or what is wrong with the text, in
+ * static memory. */
+const char *elision_choose(const char *text);
+
+/* The back end in use. */
+const struct elision_backend *elision_backend(void);
+
+/* Reads "NAME=VALUE,..." into elision_settings: tries, skip, trylock (abort or nest),
+ * wait, sites, guard (0 or 1). Returns as elision_choose(). */
+const char *elision_set(const char *text);
+
+/* Prepares elision_script. Return as elision_choose(). */
+const char *elision_script_read(const char *path);
+const char *elision_script_seed(const char *number);
+
+#endif

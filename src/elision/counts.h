@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the threads have elided. Each thread counts in a record of its own, outside
+ * transactions, so counting neither aborts one nor is rolled back.
+ *
+ * C1. begins = commits + aborts, summed over the causes, when no transaction is open.
+ * C2. commits = the sum of committed_after[].
+ */
+#ifndef HASP_ELISION_COUNTS_H
+#define HASP_ELISION_COUNTS_H
+
+#include "elision/policy.h"
+
+enum { ELISION_ATTEMPTS = 8, ELISION_LEVELS = 16 /* ELISION_LOCKS */ };
+
+struct elision_counts {
+    uint64_t begins, commits; /* of outermost transactions */
+    uint64_t aborts[ELISION_CAUSES];
+    uint64_t nested_aborts;                     /* in an inner section, any cause */
+    uint64_t committed_after[ELISION_ATTEMPTS]; /* that many aborts; last: or more */
+    uint64_t levels[ELISION_LEVELS]; /* commits by depth, from 1 */
+    uint64_t elided;                 /* sections, inner ones included */
+    uint64_t acquired;               /* locks that were not elided */
+    uint64_t skipped;                /* of these, after earlier aborts (P2, P4) */
+    uint64_t guarded;                /* of these, inside a lock whose elision failed */
+    uint64_t busy;                   /* of these, because they did not become free */
+};
+
+/* Returns a record for the calling thread. */
+struct elision_counts *elision_counts_claim(void);
+
+/* The thread that claimed the record ends. Another one continues the counts. */
+void elision_counts_release(struct elision_counts *counts);
+
+/* Returns the sum over all threads. */
+struct elision_counts elision_counts_sum(void);
+
+static inline uint64_t elision_aborts(const struct elision_counts *counts)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < ELISION_CAUSES; i++)
+        sum += counts->aborts[i];
+    return sum;
+}
+
+#endif

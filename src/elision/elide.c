@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+#include "elision/elide.h"
+
+#include "elision/thread.h"
+#include "locks/memory/shown_word.h"
+
+struct elision_settings elision_settings = ELISION_DEFAULTS;
+
+/* Records of sites (P4), by a hash of the address. Written after aborts only. */
+enum { SITE_BITS = 12 };
+static struct atomic_u32 sites[1 << SITE_BITS] __attribute__((aligned(CACHE_LINE)));
+
+static struct atomic_u32 *site_record(const void *site)
+{
+    uint64_t hash = (uintptr_t)site * UINT64_C(0x9e3779b97f4a7c15);
+    return &sites[hash >> (64 - SITE_BITS)];
+}
+
+/* The acquisitions of a lock that are not going to elide it (P2). Only recursive
+ * mutexes use the field otherwise, and those are never elided. */
+static struct atomic_u32 *skips_of(struct lock *lock)
+{
+    return (struct atomic_u32 *)(void *)&lock->count;
+}
+
+static struct elision_counts *counts_of(struct elision_thread *me)
+{
+    if (unlikely(!me->counts)) {
+        me->counts = elision_counts_claim();
+        htm_thread_begins();
+    }
+    return me->counts;
+}
+
+static bool is_free(const struct lock *lock)
+{
+    return load_acquire(&lock->word) == 0;
+}
+
+/* --- deciding --- */
+
+/* Counts down; two threads may count the same acquisition, which does not matter. */
+static bool skip_one(struct atomic_u32 *left)
+{
+    uint32_t seen = load_relaxed(left);
+    if (seen % ELISION_SITE_FAILURES == 0)
+        return false;
+    store_relaxed(left, seen - 1);
+    return true;
+}
+
+static bool guarded(struct elision_thread *me)
+{
+    if (likely(!me->guard))
+        return false;
+    if (--me->guarded == 0) /* another thread may have released the lock */
+        me->guard = NULL;
+    return true;
+}
+
+/* Whether the thread, which elides nothing yet, should elide the lock. */
+static bool may_elide(struct elision_thread *me, struct lock *lock,
+                      struct atomic_u32 *site)
+{
+    if (unlikely(shown_word_needs_owner(lock)))
+        return false;
+    if (single_threaded() && !htm_emulated())
+        return false;
+    if (unlikely(guarded(me))) {
+        counts_of(me)->guarded++;
+        return false;
+    }
+    if (skip_one(skips_of(lock)) || (site && skip_one(site))) {
+        counts_of(me)->skipped++;
+        return false;
+    }
+    return true;
+}
+
+static bool wait_until_free(struct elision_thread *me, const struct lock *lock)
+{
+    if (!elision_settings.waits_first || is_free(lock))
+        return true;
+    for (uint32_t spins = spin_limit(); spins; spins -= relax_at_most(spins))
+        if (is_free(lock))
+            return true;
+    counts_of(me)->busy++;
+    return false;
+}
+
+static void give_up(struct elision_thread *me, struct lock *lock,
+                    struct atomic_u32 *site, uint32_t status)
+{
+    const uint32_t skip = elision_settings.skip;
+    if (elision_settings.guards_nests && status & HTM_NESTED) {
+        me->guard = lock;
+        me->guarded = ELISION_GUARDED;
+    }
+    if (elision_may_retry(status))
+        return; /* the attempts are used up, but the next section may succeed */
+    if (load_relaxed(skips_of(lock)) != skip) /* others may have the line in a set */
+        store_relaxed(skips_of(lock), skip);
+    if (site)
+        store_relaxed(site, elision_site_after_failure(load_relaxed(site), skip));
+}
+
+/* --- transactions --- */
+
+static void push(struct elision_thread *me, struct lock *lock)
+{
+    me->locks[me->count++] = lock;
+    if (me->deepest < me->count)
+        me->deepest = me->count;
+}
+
+static void count_abort(struct elision_thread *me, uint32_t status)
+{
+    struct elision_counts *counts = counts_of(me);
+    counts->aborts[elision_cause(status)]++;
+    if (status & HTM_NESTED)
+        counts->nested_aborts++;
+}
+
+static void count_commit(struct elision_thread *me)
+{
+    struct elision_counts *counts = me->counts;
+    const unsigned most = ELISION_ATTEMPTS - 1;
+    counts->commits++;
+    counts->elided += me->deepest;
+    counts->committed_after[me->failed < most ? me->failed : most]++;
+    counts->levels[me->deepest - 1]++;
+}
+
+/* Emulation: the transaction has aborted, and the thread keeps the locks that it
+ * acquired for it. */
+static void turn_into_acquisitions(struct elision_thread *me, uint32_t status)
+{
+    if (me->aborted)
+        return;
+    if (me->count > 1)
+        status |= HTM_NESTED;
+    count_abort(me, status);
+    give_up(me, me->locks[0], NULL, status);
+    me->aborted = true;
+}
+
+/* Begins to elide a lock while eliding none. Returns HTM_STARTED, or the status of the
+ * abort, however far the section came. */
+static uint32_t begin(struct elision_thread *me, struct lock *lock,
+                      const struct elided *as)
+{
+    counts_of(me)->begins++;
+    uint32_t status = htm_begin();
+    if (status == HTM_STARTED) {
+        me->deepest = 0;
+        me->aborted = false;
+        if (htm_emulated() ? as->inner->trylock(lock) : is_free(lock)) {
+            push(me, lock);
+            return HTM_STARTED;
+        }
+        htm_abort(ELISION_BUSY); /* continues above, unless emulated */
+        status = htm_explicit(ELISION_BUSY);
+    }
+    me->count = 0;
+    count_abort(me, status);
+    return status;
+}
+
+static int acquire(struct elision_thread *me, struct lock *lock,
+                   const struct elided *as)
+{
+    if (me->count == 0 || me->aborted) /* otherwise rolled back */
+        counts_of(me)->acquired++;
+    int result = as->inner->lock(lock);
+    elision_acquired(as);
+    return result;
+}
+
+/* Elides another lock inside the transaction. Returns false if the thread has to
+ * acquire it. */
+static bool nest(struct elision_thread *me, struct lock *lock, const struct elided *as)
+{
+    if (me->aborted || me->count == ELISION_LOCKS || shown_word_needs_owner(lock))
+        return false;
+    /* Deeper levels than the hardware has are only counted. */
+    uint32_t status = me->count < ELISION_NESTING ? htm_begin() : HTM_STARTED;
+    bool elides = status == HTM_STARTED &&
+                  (htm_emulated() ? as->inner->trylock(lock) : is_free(lock));
+    if (elides) {
+        push(me, lock);
+        return true;
+    }
+    if (status == HTM_STARTED) {
+        htm_abort(ELISION_BUSY);
+        status = htm_explicit(ELISION_BUSY);
+    }
+    turn_into_acquisitions(me, status | HTM_NESTED);
+    return false;
+}
+
+/* Ends one of the elided sections. The transaction commits when the last one ends. */
+static int end(struct elision_thread *me, int place, const struct elided *as)
+{
+    struct lock *lock = me->locks[place];
+    me->count--;
+    for (unsigned i = (unsigned)place; i < me->count; i++)
+        me->locks[i] = me->locks[i + 1];
+    const bool aborted = me->aborted;
+    if (unlikely(me->guard == lock)) /* emulation only */
+        me->guard = NULL;
+    if (!aborted && me->count < ELISION_NESTING)
+        htm_commit();
+    if (htm_emulated())
+        as->inner->unlock(lock);
+    if (me->count || aborted)
+        return 0;
+    count_commit(me);
+    if (unlikely(me->site != NULL)) {
+        store_relaxed(me->site, 0);
+        me->site = NULL;
+    }
+    return 0;
+}
+
+/* --- operations --- */
+
+static struct atomic_u32 *site_of(const void *site)
+{
+    return elision_settings.by_site && site ? site_record(site) : NULL;
+}
+
+/* Makes up to `tries` attempts to elide a lock while eliding none. */
+static bool try_to_elide(struct elision_thread *me, struct lock *lock,
+                         const struct elided *as, const void *caller, uint32_t tries)
+{
+    struct atomic_u32 *site = site_of(caller);
+    if (!may_elide(me, lock, site))
+        return false;
+    me->site = site && unlikely(load_relaxed(site) != 0) ? site : NULL;
+    uint32_t status = 0;
+    for (uint32_t failed = 0; failed < tries; failed++) {
+        if (!wait_until_free(me, lock))
+            return false;
+        me->failed = (uint8_t)failed;
+        status = begin(me, lock, as);
+        if (status == HTM_STARTED)
+            return true;
+        if (!elision_may_retry(status))
+            break;
+    }
+    give_up(me, lock, site, status);
+    return false;
+}
+
+/* Returns whether the thread now elides another lock inside its transaction. */
+static __attribute__((noinline)) bool
+elides_inside(struct elision_thread *me, struct lock *lock, const struct elided *as)
+{
+    if (elision_place(me, lock) < 0)
+        return nest(me, lock, as);
+    elision_leave(ELISION_RELOCK); /* it is going to wait for itself */
+    return false;
+}
+
+int elision_lock(struct lock *lock, const struct elided *as, const void *site)
+{
+    struct elision_thread *me = elision_thread();
+    bool elides = unlikely(me->count)
+                      ? elides_inside(me, lock, as)
+                      : try_to_elide(me, lock, as, site, elision_settings.tries);
+    return elides ? 0 : acquire(me, lock, as);
+}
+
+static bool try_inside(struct elision_thread *me, struct lock *lock,
+                       const struct elided *as)
+{
+    if (elision_settings.trylock_nests) {
+        if (elision_place(me, lock) >= 0 || !is_free(lock))
+            return false;
+        if (nest(me, lock, as))
+            return true;
+    } else {
+        elision_leave(ELISION_TRYLOCK);
+    }
+    return as->inner->trylock(lock);
+}
+
+bool elision_trylock(struct lock *lock, const struct elided *as, const void *site)
+{
+    struct elision_thread *me = elision_thread();
+    bool acquired;
+    if (unlikely(me->count))
+        acquired = try_inside(me, lock, as);
+    else if (is_free(lock) && try_to_elide(me, lock, as, site, 1))
+        return true;
+    else
+        acquired = as->inner->trylock(lock);
+    if (!acquired && me->guard == lock)
+        me->guard = NULL;
+    if (acquired && elision_place(me, lock) < 0)
+        elision_acquired(as);
+    return acquired;
+}
+
+bool elision_timedlock(struct lock *lock, const struct elided *as,
+                       const struct deadline *deadline)
+{
+    struct elision_thread *me = elision_thread();
+    if (unlikely(me->count) ? elides_inside(me, lock, as)
+                            : is_free(lock) && try_to_elide(me, lock, as, NULL, 1))
+        return true;
+    if (!as->inner->timedlock(lock, deadline))
+        return false;
+    elision_acquired(as);
+    return true;
+}
+
+int elision_unlock(struct lock *lock, const struct elided *as)
+{
+    struct elision_thread *me = elision_thread();
+    int place = elision_place(me, lock);
+    if (place >= 0)
+        return end(me, place, as);
+    if (unlikely(me->guard == lock))
+        me->guard = NULL;
+    if (unlikely(is_free(lock)))
+        return 0; /* E4: the program unlocks a mutex that no thread holds */
+    return as->inner->unlock(lock);
+}
+
+void elision_leave(uint8_t code)
+{
+    struct elision_thread *me = elision_thread();
+    if (me->count == 0)
+        return;
+    if (!me->aborted)
+        htm_abort(code);
+    turn_into_acquisitions(me, htm_explicit(code));
+}
+
+void elision_thread_ends(void)
+{
+    struct elision_thread *me = elision_thread();
+    if (me->counts)
+        elision_counts_release(me->counts);
+    me->counts = NULL;
+}
+
+unsigned elision_depth(void)
+{
+    return elision_thread()->count;
+}

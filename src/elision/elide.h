@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lock elision: a critical section runs as a hardware transaction that reads the lock
+ * but does not acquire it. R. Rajwar, J. Goodman, "Speculative lock elision", MICRO
+ * 2001; eager subscription as in glibc 2.18 to 2.42 and in Moore's thesis.
+ *
+ * Works over every lock of the list, because the word of struct lock is not 0 while any
+ * of them is held:
+ *
+ * E1. A transaction reads the word first, and aborts unless it is 0. Whoever acquires
+ *     the lock later writes the word, and so aborts the transaction.
+ * E2. A thread that acquires the lock makes the word visible before it reads anything
+ *     in its section. Where the algorithm acquires by an atomic operation on the word
+ *     (OWN_WORD), that is so; all others store the word afterwards, so a full fence
+ *     follows. Without it, on x86-64 the section's loads may precede that store, and a
+ *     transaction could commit in between.
+ * E3. A holder clears the word after its last store to protected data. While the word
+ *     is 0 already and the algorithm's state is not yet, a transaction may commit.
+ * E4. A thread has a list of the locks that it elides. An unlock of any other lock goes
+ *     to the algorithm; that of a free mutex, for which glibc executed an XEND outside
+ *     a transaction, does nothing.
+ * E5. Locks with an owner (recursive and error-checking mutexes) are never elided.
+ *
+ * When transactions are emulated (htm.h), the section acquires the lock after all, is
+ * counted as elided, and is otherwise like one. An abort then only changes the count.
+ */
+#ifndef HASP_ELISION_ELIDE_H
+#define HASP_ELISION_ELIDE_H
+
+#include "elision/counts.h"
+#include "elision/policy.h"
+#include "locks/list/descriptor.h"
+
+/* A lock of the list that is elided. */
+struct elided {
+    const struct lock_operations *inner;
+    bool own_word; /* acquired by an atomic operation on the word */
+};
+
+extern struct elision_settings elision_settings __attribute__((visibility("hidden")));
+
+/* As in struct lock_operations. `site`: the instruction that called, or NULL. */
+int elision_lock(struct lock *lock, const struct elided *as, const void *site);
+bool elision_trylock(struct lock *lock, const struct elided *as, const void *site);
+bool elision_timedlock(struct lock *lock, const struct elided *as,
+                       const struct deadline *deadline);
+int elision_unlock(struct lock *lock, const struct elided *as);
+
+/* After the algorithm has acquired the lock: see E2. */
+static inline void elision_acquired(const struct elided *as)
+{
+    if (!as->own_word)
+        fence_seq_cst();
+}
+
+/* Aborts the caller's transaction, if there is one, because the program is about to do
+ * something that cannot be in one. */
+void elision_leave(uint8_t code);
+
+/* The calling thread ends, but may still lock. */
+void elision_thread_ends(void);
+
+/* Returns how many locks the caller elides. */
+unsigned elision_depth(void);
+
+#endif

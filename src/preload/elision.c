@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/elision.h"
+
+#include "elision/backend.h"
+#include "preload/plan.h"
+
+#include "elision/list.h"
+#include "elision/statistics.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* Returns the index of an elided lock that this process uses, or 0. */
+static unsigned in_use(unsigned chosen)
+{
+    if (is_elided(chosen))
+        return chosen;
+    for (unsigned i = 0; i < plan.entries; i++)
+        if (plan.entry[i].kind == PLAN_MUTEX && is_elided(plan.entry[i].slot - 1u))
+            return plan.entry[i].slot - 1u;
+    return 0;
+}
+
+__attribute__((noreturn)) static void refuse(const char *variable, const char *wrong)
+{
+    complain(variable, wrong);
+    _exit(2);
+}
+
+static void tell(unsigned index, char *note)
+{
+    if (note && note[0] == '0')
+        return;
+    const char *elided = elided_at(index).name;
+    const char *inner = lock_at(elided_inner(index)).name;
+    char text[320] = "";
+    strcat(text, elision_hardware_text(elision_probe().hardware));
+    strcat(text, ": ");
+    strcat(text, elided);
+    strcat(text, " runs as ");
+    complain(text, inner);
+    if (note && note[0])
+        note[0] = '0'; /* children inherit these bytes */
+}
+
+static const char *statistics_file;
+
+__attribute__((destructor)) static void write_statistics(void)
+{
+    if (statistics_file)
+        elision_statistics_write(statistics_file);
+}
+
+bool elision_prepare(unsigned chosen, struct elision_environment with)
+{
+    const unsigned index = in_use(chosen);
+    if (!index)
+        return false;
+    const char *wrong = elision_choose(with.back_end);
+    if (wrong)
+        refuse("HASP_ELISION: ", wrong);
+    wrong = elision_set(with.options);
+    if (wrong)
+        refuse("HASP_ELISION_OPTIONS: ", wrong);
+    if (with.statistics && *with.statistics)
+        statistics_file = with.statistics;
+    if (htm_offered())
+        return true;
+    if (!with.back_end || strcmp(with.back_end, "never") != 0)
+        tell(index, with.note);
+    return false;
+}

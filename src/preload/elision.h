@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HASP_PRELOAD_ELISION_H
+#define HASP_PRELOAD_ELISION_H
+
+#include <stdbool.h>
+
+struct elision_environment {
+    const char *back_end;   /* HASP_ELISION */
+    const char *options;    /* HASP_ELISION_OPTIONS */
+    const char *statistics; /* HASP_ELISION_STATISTICS: a file to append to */
+    char *note;             /* HASP_ELISION_NOTE: "0" if the user has been told */
+};
+
+/* Prepares lock elision if the algorithm `chosen`, or the plan, elides. Returns whether
+ * locks are going to be elided; if not, says why, once for the process and the children
+ * that inherit its environment. Ends the process with a message if the environment is
+ * wrong. */
+bool elision_prepare(unsigned chosen, struct elision_environment with);
+
+#endif
