@@ -15,6 +15,9 @@ PROGRAMS = (
 # Their bound is that of a batch of writers, not a number for each thread.
 GATED = ("c-rw-wp", "bravo+c-rw-wp")
 
+# Whose threads enter in the order in which they came, except readers of a phase.
+IN_ORDER = ("rw-ticket", "phase-fair")
+
 # Two cases may hang until their time limit, and gdb then prints their backtraces.
 pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
 
@@ -38,6 +41,8 @@ def environment(lock: Record) -> dict[str, str]:
         env["CHECK_EXCLUSIVE"] = "1"
     elif lock["bypass_bound"] >= 0 or lock["name"] in GATED:
         env["CHECK_BOUNDED"] = "1"
+    if lock["name"].removeprefix("bravo+") in IN_ORDER:
+        env["CHECK_IN_ORDER"] = "1"
     return env
 
 

@@ -9,11 +9,13 @@
  * until the end of its phase, however many writers wait.
  *
  *   word      bit 0: a writer is present; bit 1: readers may sleep; bit 2: writers may
- *             sleep. Above them, in 20 bits each: `wout`, the number of writers that
- *             have left; `win`, of writers that have arrived; `rin`, of readers that
- *             have arrived
+ *             sleep; bit 3: a writer's number has been given up. Above them, in 20 bits
+ *             each: `wout`, the number of writers that have left; `win`, of writers
+ *             that have arrived; `rin`, of readers that have arrived
  *   state[0]  bit 0: the writer that is present may sleep; above it `rout`, the number
  *             of readers that have left
+ *   state[1]  the writer's number that has been given up
+ *   side      for timed_queue.h
  *
  * I1. A writer whose turn it is has number wout. It sets the bit of presence and waits
  *     until rout equals the rin that it found: all readers that arrived before it have
@@ -25,13 +27,18 @@
  *     the readers, and wakes them; it clears the bit of the writers if none is left.
  * I4. The present writer sleeps on state[0]; a reader's release finds its bit in the
  *     old value, and wakes it by address.
+ * I5. A writer that gives up in its turn releases the lock. One that gives up earlier
+ *     sets a bit by an exchange that finds wout below its number, after it has stored
+ *     the number. The release that would make wout that number finds the bit, passes
+ *     over the number, too, and clears the bit.
  *
  * Overtaking: a reader waits for one writer only. A waiting writer is overtaken at most
- * once by each reader for each writer ahead of it, and once more.
+ * once by each reader for each writer ahead of it, and once more. Writers with a
+ * deadline wait for each other first (timed_queue.h); while one of them waits for its
+ * turn, each other writer enters at most once.
  * Timed lock: a reader that gives up takes its arrival back in an exchange that finds
- * the same writer present (which does not count it). A writer's number cannot be given
- * back, so a writer with a deadline draws none: it repeats its trylock, and may be
- * overtaken without bound.
+ * the same writer present (which does not count it). A writer that gives up leaves its
+ * number to the next writer with a deadline, or to be passed over.
  * Kind that prefers writers: readers arrive only while no writer has.
  * Fork: in the child, those who arrived are set to those who hold the lock.
  */
@@ -42,11 +49,13 @@
 #include "rwlocks/read_holds.h"
 #include "rwlocks/rwlock.h"
 #include "rwlocks/sleepers.h"
+#include "rwlocks/timed_queue.h"
 
 #define PHASE_FAIR_PRESENT ((uint64_t)1)
 #define PHASE_FAIR_READERS_ASLEEP ((uint64_t)2)
 #define PHASE_FAIR_WRITERS_ASLEEP ((uint64_t)4)
-enum { PHASE_FAIR_WOUT = 3, PHASE_FAIR_WIN = 23, PHASE_FAIR_RIN = 43 }; /* shifts */
+#define PHASE_FAIR_GIVEN_UP ((uint64_t)8)
+enum { PHASE_FAIR_WOUT = 4, PHASE_FAIR_WIN = 24, PHASE_FAIR_RIN = 44 }; /* shifts */
 enum { PHASE_FAIR_NUMBERS = (1 << 20) - 1 };
 #define PHASE_FAIR_READER ((uint64_t)1 << PHASE_FAIR_RIN)
 enum { PHASE_FAIR_WAITED = 1, PHASE_FAIR_LEFT = 2 }; /* of state[0] */
@@ -181,17 +190,23 @@ static inline bool phase_fair_read_wait(struct rwlock *lock,
     return true;
 }
 
-static inline uint64_t phase_fair_draw(struct rwlock *lock)
+/* Draws a number; with a deadline, takes over the one that has been given up. */
+static inline uint32_t phase_fair_draw(struct rwlock *lock, bool timed)
 {
-    uint64_t word = load_relaxed(&lock->word);
-    while (!compare_exchange_relaxed(&lock->word, &word,
-                                     phase_fair_incremented(word, PHASE_FAIR_WIN)))
-        ;
-    return word;
+    uint64_t word = load_relaxed(&lock->word), drawn;
+    do
+        drawn = timed && word & PHASE_FAIR_GIVEN_UP
+                    ? word & ~PHASE_FAIR_GIVEN_UP
+                    : phase_fair_incremented(word, PHASE_FAIR_WIN);
+    while (!compare_exchange_relaxed(&lock->word, &word, drawn));
+    return timed && word & PHASE_FAIR_GIVEN_UP ? load_relaxed(&lock->state[1])
+                                               : phase_fair_field(word, PHASE_FAIR_WIN);
 }
 
-/* Waits for the turn of the writer with this number. */
-static inline void phase_fair_wait_for_turn(struct rwlock *lock, uint32_t number)
+/* Waits for the turn of the writer with this number. Returns false if the deadline has
+ * passed. */
+static inline bool phase_fair_wait_for_turn(struct rwlock *lock, uint32_t number,
+                                            const struct deadline *deadline)
 {
     uint32_t spins = spin_limit();
     uint64_t word;
@@ -202,42 +217,32 @@ static inline void phase_fair_wait_for_turn(struct rwlock *lock, uint32_t number
         struct atomic_u32 *place = sleepers_place(lock, number);
         uint32_t seen = load_acquire(place);
         word = fetch_or_acq_rel(&lock->word, PHASE_FAIR_WRITERS_ASLEEP);
-        if (phase_fair_field(word, PHASE_FAIR_WOUT) != number)
-            (void)park(place, seen, NULL);
+        if (phase_fair_field(word, PHASE_FAIR_WOUT) != number &&
+            !park(place, seen, deadline))
+            return false;
     }
+    return true;
 }
 
-/* The writer is present: waits until the readers are gone that came before it. */
-static inline void phase_fair_expel(struct rwlock *lock, uint32_t came)
+/* The writer is present: waits until the readers are gone that came before it. Returns
+ * false if the deadline has passed. */
+static inline bool phase_fair_expel(struct rwlock *lock, uint32_t came,
+                                    const struct deadline *deadline)
 {
     uint32_t spins = spin_limit(), left;
-    while (phase_fair_rout(left = load_acquire(&lock->state[0])) != came) {
+    bool in_time = true, gone;
+    while (!(gone = phase_fair_rout(left = load_acquire(&lock->state[0])) == came) &&
+           in_time) {
         if (sleepers_spin_first(&spins))
             continue;
         uint32_t waited = left | PHASE_FAIR_WAITED;
         if (left == waited ||
             compare_exchange_relaxed(&lock->state[0], &left, waited))
-            (void)park(&lock->state[0], waited, NULL);
+            in_time = park(&lock->state[0], waited, deadline);
     }
     if (left & PHASE_FAIR_WAITED)
         fetch_and_relaxed(&lock->state[0], ~(uint32_t)PHASE_FAIR_WAITED);
-}
-
-static inline bool phase_fair_write_wait(struct rwlock *lock,
-                                         const struct deadline *deadline)
-{
-    struct spinner spinner = {0, 0};
-    if (deadline) {
-        while (!phase_fair_write_trylock(lock))
-            if (!spinner_spin(&spinner, deadline))
-                return false;
-        return true;
-    }
-    phase_fair_wait_for_turn(lock,
-                             phase_fair_field(phase_fair_draw(lock), PHASE_FAIR_WIN));
-    uint64_t word = fetch_or_acquire(&lock->word, PHASE_FAIR_PRESENT);
-    phase_fair_expel(lock, phase_fair_field(word, PHASE_FAIR_RIN));
-    return true;
+    return gone;
 }
 
 static inline void phase_fair_read_unlock(struct rwlock *lock)
@@ -248,20 +253,77 @@ static inline void phase_fair_read_unlock(struct rwlock *lock)
         unpark(&lock->state[0], 1);
 }
 
+/* Returns whether the number that has been given up is the next writer's. */
+static inline bool phase_fair_is_given_up(struct rwlock *lock, uint64_t word)
+{
+    if (likely(!(word & PHASE_FAIR_GIVEN_UP)))
+        return false;
+    (void)load_acquire(&lock->word); /* pairs with phase_fair_give_up() */
+    return load_relaxed(&lock->state[1]) == phase_fair_field(word, PHASE_FAIR_WOUT);
+}
+
+/* The word after the release of the writer whose turn it is. */
+static inline uint64_t phase_fair_left(struct rwlock *lock, uint64_t word)
+{
+    uint64_t left = phase_fair_incremented(word, PHASE_FAIR_WOUT) &
+                    ~(PHASE_FAIR_PRESENT | PHASE_FAIR_READERS_ASLEEP);
+    if (phase_fair_is_given_up(lock, left))
+        left = phase_fair_incremented(left, PHASE_FAIR_WOUT) & ~PHASE_FAIR_GIVEN_UP;
+    return phase_fair_no_writers(left) ? left & ~PHASE_FAIR_WRITERS_ASLEEP : left;
+}
+
 static inline void phase_fair_write_unlock(struct rwlock *lock)
 {
     uint64_t word = load_relaxed(&lock->word), left;
-    do {
-        left = phase_fair_incremented(word, PHASE_FAIR_WOUT) &
-               ~(PHASE_FAIR_PRESENT | PHASE_FAIR_READERS_ASLEEP);
-        if (phase_fair_no_writers(left))
-            left &= ~PHASE_FAIR_WRITERS_ASLEEP;
-    } while (!compare_exchange_release(&lock->word, &word, left));
+    do
+        left = phase_fair_left(lock, word);
+    while (!compare_exchange_release(&lock->word, &word, left));
     release_window();
     if (unlikely(word & PHASE_FAIR_WRITERS_ASLEEP))
         sleepers_wake(sleepers_place(lock, phase_fair_field(left, PHASE_FAIR_WOUT)));
     if (unlikely(word & PHASE_FAIR_READERS_ASLEEP))
         sleepers_wake(sleepers_place(lock, PHASE_FAIR_READERS_PLACE));
+}
+
+static inline void phase_fair_give_up(struct rwlock *lock, uint32_t number)
+{
+    uint64_t word = load_relaxed(&lock->word);
+    store_relaxed(&lock->state[1], number);
+    while (phase_fair_field(word, PHASE_FAIR_WOUT) != number)
+        if (compare_exchange_release(&lock->word, &word, word | PHASE_FAIR_GIVEN_UP))
+            return;
+    phase_fair_write_unlock(lock);
+}
+
+/* Waits with the number, for the turn and then for the readers. */
+static inline bool phase_fair_write_with(struct rwlock *lock, uint32_t number,
+                                         const struct deadline *deadline)
+{
+    if (!phase_fair_wait_for_turn(lock, number, deadline))
+        return false;
+    uint64_t word = fetch_or_acquire(&lock->word, PHASE_FAIR_PRESENT);
+    return phase_fair_expel(lock, phase_fair_field(word, PHASE_FAIR_RIN), deadline);
+}
+
+static __attribute__((noinline, unused)) bool
+phase_fair_timed_write(struct rwlock *lock, const struct deadline *deadline)
+{
+    struct lock *queue = timed_queue_enter(lock, deadline);
+    if (!queue)
+        return false;
+    uint32_t number = phase_fair_draw(lock, true);
+    bool came = phase_fair_write_with(lock, number, deadline);
+    if (!came)
+        phase_fair_give_up(lock, number);
+    timed_queue_leave(queue);
+    return came;
+}
+
+static inline bool phase_fair_write_wait(struct rwlock *lock,
+                                         const struct deadline *deadline)
+{
+    return deadline ? phase_fair_timed_write(lock, deadline)
+                    : phase_fair_write_with(lock, phase_fair_draw(lock, false), NULL);
 }
 
 static inline void phase_fair_forget(struct rwlock *lock)
@@ -276,11 +338,12 @@ static inline void phase_fair_forget(struct rwlock *lock)
         word = phase_fair_incremented(word, PHASE_FAIR_WIN) | PHASE_FAIR_PRESENT;
     store_relaxed(&lock->word, word);
     fetch_and_relaxed(&lock->state[0], ~(uint32_t)PHASE_FAIR_WAITED);
+    timed_queue_forget(lock);
 }
 
 static inline void phase_fair_destroy(struct rwlock *lock)
 {
-    (void)lock;
+    timed_queue_destroy(lock);
 }
 
 #endif

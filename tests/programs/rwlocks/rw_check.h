@@ -18,6 +18,12 @@ CHECK_UNUSED static int rw_writers_get_turns(void)
     return getenv("CHECK_BOUNDED") != NULL;
 }
 
+/* Whether threads enter in the order in which they came, except readers of a phase. */
+CHECK_UNUSED static int rw_in_order(void)
+{
+    return getenv("CHECK_IN_ORDER") != NULL;
+}
+
 /* Skips a case in which readers share the lock, for locks made of a mutex. */
 CHECK_UNUSED static void rw_needs_sharing(void)
 {
@@ -31,7 +37,9 @@ enum rw_call {
     RW_TRY_READ,
     RW_TRY_WRITE,
     RW_TIMED_READ,
-    RW_TIMED_WRITE
+    RW_TIMED_WRITE,
+    RW_PATIENT_READ, /* with a deadline that is not reached */
+    RW_PATIENT_WRITE
 };
 
 /* A call in a thread of its own, which releases the lock again if it got it. */
@@ -39,6 +47,7 @@ struct rw_attempt {
     pthread_rwlock_t *lock;
     enum rw_call call;
     int result;
+    int entered;
     int done;
     pid_t thread;
 };
@@ -46,6 +55,7 @@ struct rw_attempt {
 CHECK_UNUSED static int rw_do(pthread_rwlock_t *lock, enum rw_call call)
 {
     struct timespec soon = check_after_ms(CLOCK_REALTIME, 30);
+    struct timespec late = check_after_ms(CLOCK_REALTIME, 600000);
     switch (call) {
     case RW_READ:
         return pthread_rwlock_rdlock(lock);
@@ -57,8 +67,12 @@ CHECK_UNUSED static int rw_do(pthread_rwlock_t *lock, enum rw_call call)
         return pthread_rwlock_trywrlock(lock);
     case RW_TIMED_READ:
         return pthread_rwlock_timedrdlock(lock, &soon);
-    default:
+    case RW_TIMED_WRITE:
         return pthread_rwlock_timedwrlock(lock, &soon);
+    case RW_PATIENT_READ:
+        return pthread_rwlock_timedrdlock(lock, &late);
+    default:
+        return pthread_rwlock_timedwrlock(lock, &late);
     }
 }
 
@@ -67,6 +81,7 @@ CHECK_UNUSED static void *rw_attempt_body(void *argument)
     struct rw_attempt *attempt = argument;
     check_publish(&attempt->thread);
     attempt->result = rw_do(attempt->lock, attempt->call);
+    check_set(&attempt->entered, 1);
     if (attempt->result == 0)
         CHECK_OK(pthread_rwlock_unlock(attempt->lock));
     check_set(&attempt->done, 1);

@@ -174,6 +174,102 @@ static void waiting_writer_gets_its_turn(void)
     }
 }
 
+/* Threads that arrive after a waiting thread, and lock until it has entered. */
+struct rivals {
+    pthread_rwlock_t *lock;
+    enum rw_call call;
+    int entered; /* so many times before it */
+    int *done;
+};
+
+static void *rival_body(void *argument)
+{
+    struct rivals *rivals = argument;
+    while (!check_get(rivals->done)) {
+        CHECK_OK(rw_do(rivals->lock, rivals->call));
+        if (!check_get(rivals->done))
+            check_add(&rivals->entered, 1);
+        check_dawdle(check_get(&rivals->entered));
+        CHECK_OK(pthread_rwlock_unlock(rivals->lock));
+    }
+    return NULL;
+}
+
+/* Returns how often later rivals enter before a thread that already waits. The lock is
+ * held when they come, as `held` tells. */
+static int overtaken(enum rw_call held, enum rw_call waits, enum rw_call rivals_call)
+{
+    enum { RIVALS = 3 };
+    pthread_t others[RIVALS];
+    struct rw_attempt waiter = {.lock = &lock, .call = waits};
+    struct rivals rivals = {&lock, rivals_call, 0, &waiter.entered};
+    CHECK_OK(rw_do(&lock, held));
+    pthread_t thread = rw_start_waiting(&waiter);
+    for (int i = 0; i < RIVALS; i++)
+        others[i] = check_start(rival_body, &rivals);
+    CHECK_OK(pthread_rwlock_unlock(&lock));
+    check_join(thread);
+    CHECK_OK(waiter.result);
+    for (int i = 0; i < RIVALS; i++)
+        check_join(others[i]);
+    rw_check_free(&lock);
+    return check_get(&rivals.entered);
+}
+
+/* A thread with a deadline waits its turn, as those without do. */
+static void timed_waiters_get_their_turn(void)
+{
+    if (!rw_writers_get_turns())
+        check_skip("readers overtake waiting writers");
+    for (int round = 0; round < 20; round++) {
+        CHECK_COMPARE(overtaken(RW_READ, RW_PATIENT_WRITE, RW_READ), <=, 3);
+        if (!rw_in_order())
+            continue;
+        CHECK_COMPARE(overtaken(RW_WRITE, RW_PATIENT_WRITE, RW_WRITE), <=, 1);
+        CHECK_COMPARE(overtaken(RW_WRITE, RW_PATIENT_READ, RW_WRITE), <=, 1);
+    }
+}
+
+static void *give_up_often(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < check_rounds(200); i++) {
+        struct timespec soon = check_after_us(CLOCK_MONOTONIC, 20 + i % 80);
+        int result = i % 3 ? pthread_rwlock_clockwrlock(&lock, CLOCK_MONOTONIC, &soon)
+                           : pthread_rwlock_clockrdlock(&lock, CLOCK_MONOTONIC, &soon);
+        if (result == 0)
+            CHECK_OK(pthread_rwlock_unlock(&lock));
+        else
+            CHECK_RETURNS(result, ETIMEDOUT);
+    }
+    return NULL;
+}
+
+static void *lock_often(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < check_rounds(400); i++) {
+        CHECK_OK(rw_do(&lock, i % 2 ? RW_READ : RW_WRITE));
+        check_dawdle(i);
+        CHECK_OK(pthread_rwlock_unlock(&lock));
+    }
+    return NULL;
+}
+
+/* Threads give up in every state of the lock: none is left waiting. */
+static void many_give_up(void)
+{
+    enum { THREADS = 6 };
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        threads[i] = check_start(i % 2 ? lock_often : give_up_often, NULL);
+    for (int i = 0; i < THREADS; i++)
+        check_join(threads[i]);
+    rw_check_free(&lock);
+    CHECK_OK(pthread_rwlock_destroy(&lock));
+    memset(&lock, 0, sizeof lock);
+}
+
 static void kind_that_prefers_writers(void)
 {
     for (int round = 0; round < 2; round++) {
@@ -251,7 +347,8 @@ static void another_thread_releases_a_write_lock(void)
 
 CHECK_MAIN(CASE(recursive_reader), CASE(deep_recursion),
            CASE(recursion_beside_another_reader), CASE(many_locks_at_once),
-           CASE(waiting_writer_gets_its_turn), CASE(kind_that_prefers_writers),
+           CASE(waiting_writer_gets_its_turn), CASE(timed_waiters_get_their_turn),
+           CASE(many_give_up), CASE(kind_that_prefers_writers),
            CASE(kind_from_attributes), CASE(zeroed_and_made_again),
            CASE(another_thread_releases_a_read_lock),
            CASE(another_thread_releases_one_of_two),
