@@ -37,8 +37,9 @@ Cabinet and the resolver unbound are tested under each (`tests/real`).
 
 - **Overtaken**: how often other threads may enter before a waiting writer does.
 - **Bytes**: the bytes of state inside `pthread_rwlock_t`, and the bytes outside, from
-  the first use until the lock is destroyed, on one NUMA node. Each thread that reads
-  has a record of 128 bytes besides.
+  the first use (`rw-ticket`, `phase-fair`: the first wait with a deadline) until the
+  lock is destroyed, on one NUMA node. Each thread that reads has a record of 128 bytes
+  besides.
 - **Pair**: time of an uncontended read lock and unlock, and of a write lock and unlock,
   in a process with several threads, relative to glibc's; `-` if it was not measured.
 
@@ -49,10 +50,9 @@ Two published locks are not in the list. The fair lock of Mellor-Crummey and Sco
 (PPoPP 1991) has not been built: each reader has a queue node from its lock to its
 unlock, and the published form has no timed lock and no unlock by another thread. The
 passive lock of Liu, Zhang and Chen (USENIX ATC 2014) has not been built either;
-`bravo+LOCK` uses its asymmetric barrier, but not its counting of versions. Limits of
+`bravo+LOCK` uses its asymmetric barrier, but not its counting of versions. A limit of
 those in the list: waiters of `mutex:mcs` spin, so that thousands of threads on few CPUs
-take seconds (those of `mutex:mcs-park` sleep); and timed waiters of `rw-ticket` and
-timed writers of `phase-fair` may be overtaken any number of times.
+take seconds (those of `mutex:mcs-park` sleep).
 """,
     "spinlock": """\
 # Spin locks

@@ -15,6 +15,9 @@ PROGRAMS = (
 # Their bound is that of a batch of writers, not a number for each thread.
 GATED = ("c-rw-wp", "bravo+c-rw-wp")
 
+# Their writers come in batches of at most so many.
+BATCH = 64
+
 # Whose threads enter in the order in which they came, except readers of a phase.
 IN_ORDER = ("rw-ticket", "phase-fair")
 
@@ -41,6 +44,8 @@ def environment(lock: Record) -> dict[str, str]:
         env["CHECK_EXCLUSIVE"] = "1"
     elif lock["bypass_bound"] >= 0 or lock["name"] in GATED:
         env["CHECK_BOUNDED"] = "1"
+    if lock["name"] in GATED:
+        env["CHECK_BATCH"] = str(BATCH)
     if lock["name"].removeprefix("bravo+") in IN_ORDER:
         env["CHECK_IN_ORDER"] = "1"
     return env

@@ -17,7 +17,6 @@
  *   queued    otherwise: number of threads that wait for the cohort lock, likewise
  *   in_batch  0, or the number of writers that have entered since the last reader left
  *   shut      whether the gates are closed
- *   closings  how often they have been closed
  *
  * I1. A writer enters after it has closed the gates and found that no reader is inside.
  *     With readers preferred, it opens the gates again if there are any, and waits
@@ -38,9 +37,10 @@
  * unless the lock's kind prefers writers.
  * Overtaking: with readers preferred, writers starve while readers overlap. With
  * writers preferred, the gates open when no writer waits, and after CRW_BATCH writers
- * in a row. A reader that has waited and finds them closed anew keeps them open next
- * time until it has entered: at most two batches of writers overtake it. Readers
- * overtake a waiting writer only while the gates are open between two batches.
+ * in a row. A reader that waits keeps them open from then on until it has entered: at
+ * most two batches of writers overtake it, the second one if the gates are closed anew
+ * just before it is counted. Readers overtake a waiting writer only while the gates are
+ * open between two batches.
  * Timed lock: a writer that gives up after it got the cohort lock releases it.
  * The kind that prefers writers: such a lock is C-RW-WP, without a limit.
  * Fork: in the child, only what the forking thread holds remains.
@@ -63,7 +63,6 @@ enum {
     CRW_QUEUED,
     CRW_IN_BATCH,
     CRW_SHUT,
-    CRW_CLOSINGS = 16, /* in another line: waiting readers look at it */
 };
 enum { CRW_BATCH = HANDOVER_LIMIT };
 
@@ -149,23 +148,18 @@ static inline bool crw_read_preferred(struct rwlock *lock,
     return true;
 }
 
-/* A reader that finds the gates closed anew after they were opened keeps them open next
- * time. */
+/* A reader that waits keeps the gates open once they are. */
 static inline bool crw_read_gated(struct rwlock *lock, const struct deadline *deadline)
 {
     struct side_block *gate = reader_gate(lock);
-    struct atomic_u32 *closings = &crw_block(lock)->words[CRW_CLOSINGS];
-    const uint32_t first = load_relaxed(closings);
+    const bool bars = !rwlock_prefers_writers(lock);
     uint32_t spins = spin_limit();
-    bool came, in_time = true, bars = false;
+    bool came, in_time = true;
+    if (bars)
+        fetch_add_relaxed(&gate->words[READERS_BARRED], 1);
     while (!(came = !reader_gate_is_closed(gate) && reader_enters(lock, gate)) &&
-           in_time) {
-        if (!bars && load_relaxed(closings) != first && !rwlock_prefers_writers(lock)) {
-            bars = true;
-            fetch_add_relaxed(&gate->words[READERS_BARRED], 1);
-        }
+           in_time)
         in_time = reader_waits(gate, &spins, deadline);
-    }
     if (bars)
         fetch_add_relaxed(&gate->words[READERS_BARRED], UINT32_MAX);
     return came;
@@ -196,16 +190,15 @@ static inline void crw_read_unlock(struct rwlock *lock, enum crw_preference want
 /* Writing. */
 
 /* The gates are open: waits until no reader keeps them so, and closes them. Returns
- * false if the deadline has passed. */
+ * false if the deadline has passed, or if a reader keeps them open and it only
+ * `tries`. */
 static inline bool crw_shut(struct rwlock *lock, struct side_block *block, bool tries,
                             const struct deadline *deadline)
 {
     struct spinner spinner = {0, 0};
-    while (!tries && readers_bar_the_gates(lock))
-        if (!spinner_spin(&spinner, deadline))
+    while (readers_bar_the_gates(lock))
+        if (tries || !spinner_spin(&spinner, deadline))
             return false;
-    uint32_t closings = load_relaxed(&block->words[CRW_CLOSINGS]);
-    store_relaxed(&block->words[CRW_CLOSINGS], closings + 1);
     store_relaxed(&block->words[CRW_SHUT], 1);
     return true;
 }

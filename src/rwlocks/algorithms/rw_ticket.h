@@ -32,10 +32,11 @@
  *     too, and clears it. Only the thread with the number before n makes that exchange,
  *     and the stored number is not replaced before (timed_queue.h, T1).
  *
- * Overtaking: threads enter in the order of their numbers. A thread with a deadline
- * may take over a number that was given up, and so comes once before threads that
- * came earlier. It waits for the threads with a deadline that came earlier (T2); for
- * each of them, each other thread overtakes it at most once, and once more.
+ * Overtaking: threads enter in the order of their numbers, except as follows.
+ * Timed lock: a thread with a deadline waits for those with a deadline that came earlier
+ * (T2); for each of them, each other thread overtakes it at most once, and once more. It
+ * may take over a number that was given up, and so overtake once the threads that came
+ * in between.
  * Fork: in the child, numbers of waiting threads of the parent are withdrawn.
  */
 #ifndef HASP_RWLOCKS_ALGORITHMS_RW_TICKET_H

@@ -230,6 +230,19 @@ static void timed_waiters_get_their_turn(void)
     }
 }
 
+/* Of the default kind, a waiting reader gets its turn after two batches of writers. */
+static void waiting_reader_gets_its_turn(void)
+{
+    const char *batch = getenv("CHECK_BATCH");
+    if (!batch)
+        check_skip("the lock has no batches of writers");
+    for (int round = 0; round < 20; round++) {
+        CHECK_COMPARE(overtaken(RW_WRITE, RW_READ, RW_WRITE), <=, 2 * atoi(batch));
+        CHECK_COMPARE(overtaken(RW_WRITE, RW_PATIENT_READ, RW_WRITE), <=,
+                      2 * atoi(batch));
+    }
+}
+
 static void *give_up_often(void *unused)
 {
     (void)unused;
@@ -348,8 +361,9 @@ static void another_thread_releases_a_write_lock(void)
 CHECK_MAIN(CASE(recursive_reader), CASE(deep_recursion),
            CASE(recursion_beside_another_reader), CASE(many_locks_at_once),
            CASE(waiting_writer_gets_its_turn), CASE(timed_waiters_get_their_turn),
-           CASE(many_give_up), CASE(kind_that_prefers_writers),
-           CASE(kind_from_attributes), CASE(zeroed_and_made_again),
+           CASE(waiting_reader_gets_its_turn), CASE(many_give_up),
+           CASE(kind_that_prefers_writers), CASE(kind_from_attributes),
+           CASE(zeroed_and_made_again),
            CASE(another_thread_releases_a_read_lock),
            CASE(another_thread_releases_one_of_two),
            CASE(another_thread_releases_a_write_lock))
