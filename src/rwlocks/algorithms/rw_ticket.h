@@ -33,10 +33,10 @@
  *     and the stored number is not replaced before (timed_queue.h, T1).
  *
  * Overtaking: threads enter in the order of their numbers, except as follows.
- * Timed lock: a thread with a deadline waits for those with a deadline that came earlier
- * (T2); for each of them, each other thread overtakes it at most once, and once more. It
- * may take over a number that was given up, and so overtake once the threads that came
- * in between.
+ * Timed lock: a thread with a deadline waits for those with a deadline that came
+ * earlier (T2); for each of them, each other thread overtakes it at most once, and once
+ * more. It may take over a number that was given up, and so overtake once the threads
+ * that came in between.
  * Fork: in the child, numbers of waiting threads of the parent are withdrawn.
  */
 #ifndef HASP_RWLOCKS_ALGORITHMS_RW_TICKET_H
