@@ -58,6 +58,10 @@ def test_the_same_trace_gives_the_same_answer(hasp, trace: Path) -> None:
 def test_a_change_is_simulated_with_all_threads(hasp, trace: Path) -> None:
     _, out, _ = hasp("predict", trace, *FEW, "--what-if", "server+0x100 remove")
     assert "remove" in out.split("If server+0x100 changes")[1]
+    # Then only the lock inside is left: 400 ns in half of the sections.
+    words = " ".join(out.split())
+    assert "'server+0x100 remove' gives" in words
+    assert "times, and then no lock saturates." in words
 
 
 def test_far_more_threads_than_cpus_are_refused(hasp, trace: Path) -> None:

@@ -49,7 +49,7 @@ class Gain:
     lock: str
     points: dict[int, Range]
     limit: str | None  # the site that is then saturated with the most threads
-    # of a suggested split: the lock that saturates first after it
+    # of a suggested split, or a change of the user's: what saturates first after it
     then: Saturation | None = None
 
 
@@ -173,7 +173,8 @@ class Analysis:
     def gains(self, changes: Sequence[SiteChange]) -> None:
         """Simulate each change, and suggested ones, with the reference lock."""
         for change in dict.fromkeys([*self._suggested(), *changes]):
-            self._gain(change, self.answer.reference)
+            searched = change.change.what is What.SPLIT or change in changes
+            self._gain(change, self.answer.reference, searched)
 
     def _suggested(self) -> list[SiteChange]:
         """Return changes of the lock that saturates first."""
@@ -186,7 +187,7 @@ class Analysis:
             for what, value in SUGGESTED
         ]
 
-    def _gain(self, change: SiteChange, lock: str) -> None:
+    def _gain(self, change: SiteChange, lock: str, searched: bool) -> None:
         threads = self.answer.threads
         before = [Case(lock, n, v) for n in threads for v in self._variants]
         after = [Case(lock, n, v, change) for n in threads for v in self._variants]
@@ -200,9 +201,7 @@ class Analysis:
             ]
             points[count] = Range.of(ratios)
         at_most = [done[Case(lock, threads[-1], v, change)] for v in self._variants]
-        then = None
-        if change.change.what is What.SPLIT and change in self._suggested():
-            then = self._saturation(lock, change)
+        then = self._saturation(lock, change) if searched else None
         limit = self._limit(at_most)
         self.answer.gains.append(Gain(change, lock, points, limit, then))
 

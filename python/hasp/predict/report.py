@@ -64,6 +64,11 @@ def sentences(machine: str, answer: Answer) -> Iterator[str]:
     built_in = [gain for gain in answer.gains if _is_built_in(answer, gain)]
     if built_in:
         yield _helps(answer, built_in)
+    for gain in answer.gains:
+        if gain not in built_in and gain.then:
+            words = f"{gain.change.name} {gain.change.words}"
+            factor = f"{with_range(gain.points[most])} times"
+            yield f"'{words}' gives {factor}{_after(answer, gain)}."
 
 
 def _saturation(answer: Answer) -> str:
