@@ -88,6 +88,29 @@ def synthetic(workers: int = WORKERS, cpu: int = SECOND) -> Synthetic:
     return trace
 
 
+def pool(waiting: int) -> Synthetic:
+    """Return a main thread and one of a pool, which use their locks equally.
+
+    The one of the pool waits for work on a condition variable, for that time in all.
+    """
+    made = synthetic(workers=2)
+    made.header["pid"] = 2
+    *_, main, worker = made.records[ChunkKind.THREADS]
+    main["name"] = worker["name"] = b"server"
+    worker["idle_ticks"], worker["cpu_ns"] = waiting, SECOND - waiting
+    stack = made.stack(BASE + 0x300, BASE + 0x900)
+    made.lock(address=640, site=stack, kind=format.LockKind.CONDITION)
+    made.use(
+        site=stack,
+        thread=3,
+        operation=format.Operation.WAIT,
+        lock_kind=format.LockKind.CONDITION,
+        acquisitions=50,
+        wait_ticks=waiting,
+    )
+    return made
+
+
 def site(number: int = 1, *, shape: Shape = CONSTANT, **fields: object) -> LoadSite:
     """Return a site with one mutex whose sections write one cache line."""
     known = {

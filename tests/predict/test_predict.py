@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from predict_samples import SMALL, synthetic
+from predict_samples import SMALL, pool, synthetic
+from trace_samples import SECOND
 from waiting import wait_until
 
 FEW = ("--machine", "epyc-2x64", "--locks", "mcs", "--threads", "1,16")
@@ -186,3 +187,15 @@ def test_an_unknown_format_of_a_figure_is_refused_at_once(hasp, trace: Path) -> 
     status, out, err = hasp("predict", trace, *FEW, "--plot", "out.gif")
     assert (status, out) == (2, "")
     assert "unknown format" in err
+
+
+def test_threads_that_wait_for_work_raise_a_doubt(hasp, tmp_path: Path) -> None:
+    path = pool(SECOND * 6 // 10).write(tmp_path / "hasp.trace")
+
+    def said(*more: str) -> list[str]:
+        _, out, _ = hasp("predict", path, *FEW, "--json", *more)
+        return [one for one in json.loads(out)["doubts"] if "waited for work" in one]
+
+    (doubt,) = said()
+    assert "60% of the time" in doubt
+    assert said("--busy") == []

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from predict_samples import BASE, EACH, GAP, INNER, OUTER, WORKERS, synthetic
+from predict_samples import EACH, GAP, INNER, OUTER, WORKERS, pool, synthetic
 from trace_samples import SECOND, Synthetic
 
 from hasp.base.errors import HaspError
@@ -14,7 +14,6 @@ from hasp.predict.load import Load, exponential, threads_by_role
 from hasp.predict.rebuild import rebuild, shape_of
 from hasp.profile.model.build import load as load_profile
 from hasp.profile.model.distribution import NOTHING, Distribution
-from hasp.profile.trace import format
 from hasp.profile.trace.format import ChunkKind
 
 WITHIN = 0.1
@@ -55,29 +54,6 @@ def test_one_recorded_thread_is_the_one_that_scales(tmp_path: Path) -> None:
     load = rebuilt(synthetic(workers=1), tmp_path)
     assert [(role.recorded, role.scales) for role in load.roles] == [(1, True)]
     assert threads_by_role(load, 64) == [64]
-
-
-def pool(waiting: int) -> Synthetic:
-    """Return a main thread and one of a pool, which use their locks equally.
-
-    The one of the pool waits for work on a condition variable, for that time in all.
-    """
-    made = synthetic(workers=2)
-    made.header["pid"] = 2
-    *_, main, worker = made.records[ChunkKind.THREADS]
-    main["name"] = worker["name"] = b"server"
-    worker["idle_ticks"], worker["cpu_ns"] = waiting, SECOND - waiting
-    stack = made.stack(BASE + 0x300, BASE + 0x900)
-    made.lock(address=640, site=stack, kind=format.LockKind.CONDITION)
-    made.use(
-        site=stack,
-        thread=3,
-        operation=format.Operation.WAIT,
-        lock_kind=format.LockKind.CONDITION,
-        acquisitions=50,
-        wait_ticks=waiting,
-    )
-    return made
 
 
 def test_the_pool_scales_and_not_the_main_thread(tmp_path: Path) -> None:

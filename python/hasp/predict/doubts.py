@@ -14,25 +14,23 @@ RAN = 0.9  # share of the time that a thread could use a CPU
 ERROR = 0.25  # of the simulated throughput with the recorded threads
 
 
-def doubts(profile: Profile, answer: Answer, busy: bool) -> list[str]:
+def doubts(profile: Profile, answer: Answer) -> list[str]:
     """Return sentences without a full stop."""
     return [
-        *_of_recording(profile, busy),
+        *_of_recording(profile, answer),
         *_of_roles(answer),
         *_of_simulation(answer),
     ]
 
 
-def _of_recording(profile: Profile, busy: bool) -> Iterator[str]:
-    lived = sum(
-        (profile.duration_ns if one.ended_ns is None else one.ended_ns) - one.began_ns
-        for one in profile.threads
-    )
-    idle = sum(one.idle_ns for one in profile.threads)
-    if lived and idle > IDLE * lived and not busy:
+def _of_recording(profile: Profile, answer: Answer) -> Iterator[str]:
+    scaling = [role for role in answer.load.roles if role.scales]
+    idle = sum(role.recorded * role.rate * role.idle_ns for role in scaling)
+    share = idle / sum(role.recorded for role in scaling)
+    if share > IDLE:
         yield (
-            f"the recorded threads waited for work {idle / lived:.0%} of the time, and "
-            "still do in the simulation: record under full load, or add --busy"
+            f"the recorded threads waited for work {share:.0%} of the time, and still "
+            "do in the simulation: record under full load, or add --busy"
         )
     if profile.mode != "full":
         yield "only a sample of the acquisitions was recorded"

@@ -83,7 +83,7 @@ def predict(options: Options) -> int:
 
 
 def _report(options: Options, profile: Profile, answer: Answer) -> None:
-    said = doubts(profile, answer, options.busy)
+    said = doubts(profile, answer)
     if options.json:
         write_json([document(options, profile, answer, said)], options.json)
     if options.json != STDOUT:
