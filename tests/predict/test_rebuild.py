@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from predict_samples import EACH, GAP, INNER, OUTER, WORKERS, pool, synthetic
+from predict_samples import BASE, EACH, GAP, INNER, OUTER, WORKERS, pool, synthetic
 from trace_samples import SECOND, Synthetic
 
 from hasp.base.errors import HaspError
@@ -110,3 +110,46 @@ def test_the_exponential_shape_has_the_mean_and_variance_of_one() -> None:
     variance = sum((value - mean) ** 2 for value in shape) / len(shape)
     assert mean == pytest.approx(1, rel=0.001)
     assert variance == pytest.approx(1, rel=0.05)
+
+
+def owned(owner_changes: int) -> Synthetic:
+    """Return a program with a lock for each of two workers, and one of another."""
+    made = synthetic(workers=3)
+    stack = made.stack(BASE + 0x400, BASE + 0x900)
+    for at in range(2):
+        made.lock(
+            address=2048 + 64 * at,
+            site=stack,
+            created_stack=stack,
+            acquisitions=EACH,
+        )
+        number = len(made.records[ChunkKind.LOCKS])
+        made.add(
+            ChunkKind.LOCK_COUNTS,
+            lock=number,
+            site=stack,
+            acquisitions=EACH,
+            hold_ticks=EACH * 100,
+        )
+        made.use(
+            {"hold": [100] * 50},
+            site=stack,
+            thread=2 + at,
+            acquisitions=EACH,
+            hold_ticks=EACH * 100,
+            hold_most=100,
+            timed=50,
+            owner_changes=owner_changes,
+        )
+    return made
+
+
+@pytest.mark.parametrize(("changes", "own"), [(0, True), (EACH // 2, False)])
+def test_a_lock_of_each_thread_that_uses_it_is_told_apart(
+    tmp_path: Path, changes: int, own: bool
+) -> None:
+    """Although a third worker does not use such locks."""
+    load = rebuilt(owned(changes), tmp_path)
+    (site,) = [one for one in load.sites if one.name == "server+0x400"]
+    assert site.each_worker is own
+    assert site.locks == (1 if own else 2)

@@ -192,7 +192,7 @@ def _site(
     station = net.stations[number]
     recorded = next(site for site in profile.sites if site.number == number)
     counts = [lock.acquisitions for lock in recorded.locks][:LOCKS_MOST] or [1]
-    own = _is_own(recorded, sum(role.recorded for role in roles))
+    own = _is_own(recorded, sum(role.recorded for role in roles if role.scales))
     weights, tail = ([1], 0) if own else weights_of(counts)
     index = order.index(number)
     holds = [(role.recorded, role.holds_ns[index]) for role in roles if role.scales]
@@ -225,7 +225,9 @@ def _inner(station: Station, order: Sequence[int]) -> tuple[tuple[int, float], .
 def _is_own(site: Site, workers: int) -> bool:
     """Return true if each thread has a lock of its own, by the changes of owners."""
     total = site.total
-    if workers < 2 or len(site.locks) < workers or total is None:
+    # The statistics of ended threads are added up as those of thread 0.
+    users = workers if 0 in site.threads else len(site.threads)
+    if users < 2 or len(site.locks) < users or total is None:
         return False
     return total.owner_changes <= PRIVATE * total.acquisitions
 
