@@ -46,11 +46,11 @@ Cabinet and the resolver unbound are tested under each (`tests/real`).
 How they scale is [simulated](rwlock-scaling.md), and `hasp bench rwlocks`
 [measures](hasp-bench-rwlocks.md) them here.
 
-Two published locks are not in the list. The fair lock of Mellor-Crummey and Scott
-(PPoPP 1991) has not been built: each reader has a queue node from its lock to its
-unlock, and the published form has no timed lock and no unlock by another thread. The
-passive lock of Liu, Zhang and Chen (USENIX ATC 2014) has not been built either;
-`bravo+LOCK` uses its asymmetric barrier, but not its counting of versions. A limit of
+One published lock is not in the list, the passive lock of Liu, Zhang and Chen (USENIX
+ATC 2014). Its readers report the version of the lock that they have seen, which proves
+something only where stores become visible in order (TSO), and CPUs that do not report
+are interrupted; with `membarrier`, which Hasp uses on all machines, one barrier is the
+whole consensus, and what remains is how readers enter `bravo+LOCK`. A limit of
 those in the list: waiters of `mutex:mcs` spin, so that thousands of threads on few CPUs
 take seconds (those of `mutex:mcs-park` sleep).
 """,
