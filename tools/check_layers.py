@@ -64,6 +64,7 @@ LIST_READERS = {
     "simulator": LIST_HEADERS,
     "explorer": LIST_HEADERS
     | {
+        "elision/list.h",
         *("locks/memory/pool.h", "locks/memory/side_memory.h"),
         *("locks/waiting/waiter.h", "locks/waiting/policies.h"),
         *("rwlocks/read_holds.h", "barriers/barrier.h"),

@@ -4,7 +4,19 @@
 #include "elision/thread.h"
 #include "locks/memory/shown_word.h"
 
-struct elision_settings elision_settings = ELISION_DEFAULTS;
+/* The model checker needs one of each, and no memory of sites. */
+enum {
+    TRIES = HANDOVER_LIMIT < (int)ELISION_TRIES ? 1 : (int)ELISION_TRIES,
+    SKIP = HANDOVER_LIMIT < (int)ELISION_SKIP ? 1 : (int)ELISION_SKIP,
+};
+
+struct elision_settings elision_settings = {
+    .tries = TRIES,
+    .skip = SKIP,
+    .waits_first = true,
+    .by_site = STATISTICS,
+    .guards_nests = true,
+};
 
 /* Records of sites (P4), by a hash of the address. Written after aborts only. */
 enum { SITE_BITS = 12 };
@@ -23,8 +35,18 @@ static struct atomic_u32 *skips_of(struct lock *lock)
     return (struct atomic_u32 *)(void *)&lock->count;
 }
 
+static struct elision_counts uncounted;
+
+static inline void count(uint64_t *events, uint64_t more)
+{
+    if (STATISTICS)
+        *events += more;
+}
+
 static struct elision_counts *counts_of(struct elision_thread *me)
 {
+    if (!STATISTICS)
+        return &uncounted;
     if (unlikely(!me->counts)) {
         me->counts = elision_counts_claim();
         htm_thread_begins();
@@ -67,11 +89,11 @@ static bool may_elide(struct elision_thread *me, struct lock *lock,
     if (single_threaded() && !htm_emulated())
         return false;
     if (unlikely(guarded(me))) {
-        counts_of(me)->guarded++;
+        count(&counts_of(me)->guarded, 1);
         return false;
     }
     if (skip_one(skips_of(lock)) || (site && skip_one(site))) {
-        counts_of(me)->skipped++;
+        count(&counts_of(me)->skipped, 1);
         return false;
     }
     return true;
@@ -84,7 +106,7 @@ static bool wait_until_free(struct elision_thread *me, const struct lock *lock)
     for (uint32_t spins = spin_limit(); spins; spins -= relax_at_most(spins))
         if (is_free(lock))
             return true;
-    counts_of(me)->busy++;
+    count(&counts_of(me)->busy, 1);
     return false;
 }
 
@@ -116,19 +138,19 @@ static void push(struct elision_thread *me, struct lock *lock)
 static void count_abort(struct elision_thread *me, uint32_t status)
 {
     struct elision_counts *counts = counts_of(me);
-    counts->aborts[elision_cause(status)]++;
+    count(&counts->aborts[elision_cause(status)], 1);
     if (status & HTM_NESTED)
-        counts->nested_aborts++;
+        count(&counts->nested_aborts, 1);
 }
 
 static void count_commit(struct elision_thread *me)
 {
-    struct elision_counts *counts = me->counts;
+    struct elision_counts *counts = counts_of(me);
     const unsigned most = ELISION_ATTEMPTS - 1;
-    counts->commits++;
-    counts->elided += me->deepest;
-    counts->committed_after[me->failed < most ? me->failed : most]++;
-    counts->levels[me->deepest - 1]++;
+    count(&counts->commits, 1);
+    count(&counts->elided, me->deepest);
+    count(&counts->committed_after[me->failed < most ? me->failed : most], 1);
+    count(&counts->levels[me->deepest - 1], 1);
 }
 
 /* Emulation: the transaction has aborted, and the thread keeps the locks that it
@@ -149,7 +171,7 @@ static void turn_into_acquisitions(struct elision_thread *me, uint32_t status)
 static uint32_t begin(struct elision_thread *me, struct lock *lock,
                       const struct elided *as)
 {
-    counts_of(me)->begins++;
+    count(&counts_of(me)->begins, 1);
     uint32_t status = htm_begin();
     if (status == HTM_STARTED) {
         me->deepest = 0;
@@ -170,7 +192,7 @@ static int acquire(struct elision_thread *me, struct lock *lock,
                    const struct elided *as)
 {
     if (me->count == 0 || me->aborted) /* otherwise rolled back */
-        counts_of(me)->acquired++;
+        count(&counts_of(me)->acquired, 1);
     int result = as->inner->lock(lock);
     elision_acquired(as);
     return result;
@@ -325,6 +347,8 @@ int elision_unlock(struct lock *lock, const struct elided *as)
         me->guard = NULL;
     if (unlikely(is_free(lock)))
         return 0; /* E4: the program unlocks a mutex that no thread holds */
+    if (!as->own_word)
+        fence_before_stores(); /* E3 */
     return as->inner->unlock(lock);
 }
 

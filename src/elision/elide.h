@@ -14,8 +14,9 @@
  *     (OWN_WORD), that is so; all others store the word afterwards, so a full fence
  *     follows. Without it, on x86-64 the section's loads may precede that store, and a
  *     transaction could commit in between.
- * E3. A holder clears the word after its last store to protected data. While the word
- *     is 0 already and the algorithm's state is not yet, a transaction may commit.
+ * E3. A holder clears the word after its last access to protected data, which needs no
+ *     instruction on x86-64. While the word is 0 already and the algorithm's state is
+ *     not yet, a transaction may commit.
  * E4. A thread has a list of the locks that it elides. An unlock of any other lock goes
  *     to the algorithm; that of a free mutex, for which glibc executed an XEND outside
  *     a transaction, does nothing.
@@ -49,7 +50,9 @@ int elision_unlock(struct lock *lock, const struct elided *as);
 /* After the algorithm has acquired the lock: see E2. */
 static inline void elision_acquired(const struct elided *as)
 {
-    if (!as->own_word)
+    if (as->own_word)
+        fence_after_atomic();
+    else
         fence_seq_cst();
 }
 

@@ -50,12 +50,6 @@ struct elision_settings {
     bool trylock_nests; /* a trylock inside an elided section elides, too */
 };
 
-#define ELISION_DEFAULTS                                                               \
-    {                                                                                  \
-        .tries = ELISION_TRIES, .skip = ELISION_SKIP, .waits_first = true,             \
-        .by_site = true, .guards_nests = true                                          \
-    }
-
 enum elision_cause {
     ELISION_BY_CONFLICT,
     ELISION_BY_CAPACITY,

@@ -5,6 +5,7 @@
  * hasp.check/1), and counterexamples on stderr.
  */
 #include "explorer/base/counterexample.h"
+#include "elision/list.h"
 #include "explorer/clients/clients.h"
 #include "explorer/base/variables.h"
 #include "explorer/search/search.h"
@@ -114,8 +115,12 @@ static int check(const struct subject *subject, const struct arguments *argument
 
 static int check_mutex(unsigned index, const struct arguments *arguments)
 {
-    const struct lock_descriptor lock = lock_at(index);
-    const struct subject subject = {"mutex", lock, clients, client_count};
+    const struct lock_descriptor lock = elided_at(index);
+    struct subject subject = {"mutex", lock, clients, client_count};
+    if (is_elided(index)) {
+        subject.clients = elision_clients;
+        subject.client_count = elision_client_count;
+    }
     client_operations = &lock.operations;
     int status = check(&subject, arguments);
     client_operations = NULL; /* the descriptor is a local variable */
@@ -189,7 +194,7 @@ static const struct kind {
     const struct client *clients;
     const unsigned *client_count;
 } kinds[] = {
-    {"mutex", &lock_list_length, lock_find, check_mutex, clients, &client_count},
+    {"mutex", &lock_list_length, elided_find, check_mutex, clients, &client_count},
     {"rwlock", &rwlock_list_length, rwlock_find, check_rwlock, rwlock_clients,
      &rwlock_client_count},
     {"spinlock", &spinlock_list_length, spinlock_find, check_spinlock, spinlock_clients,
@@ -262,6 +267,9 @@ static bool client_exists(const struct kind *kind, const char *name)
 {
     for (unsigned i = 0; i < *kind->client_count; i++)
         if (chosen(name, kind->clients[i].name))
+            return true;
+    for (unsigned i = 0; i < elision_client_count; i++)
+        if (kind->clients == clients && chosen(name, elision_clients[i].name))
             return true;
     return false;
 }

@@ -25,12 +25,17 @@
  *   acquire_if(c, from, to), release_if(c, from, to)           -> bool
  *   test_and_set_acquire(c)                                    -> bool
  *   fence_seq_cst()
+ *   fence_after_atomic()
+ *   fence_before_stores()
  *
  * compare_exchange is strong. On failure its order is relaxed and it stores the value
- * found in `expected`. acquire_if and release_if are compare_exchange_acquire and
- * _release that do not return that value. test_and_set writes 1 and returns whether the
- * cell was nonzero. While the process has one thread, a platform may implement these
- * three with plain accesses, as glibc does in its own locks.
+ * found in `expected`. fence_after_atomic() makes the read-modify-write before it a
+ * full fence, and fence_before_stores() orders all earlier accesses before the stores
+ * that follow; on x86-64 neither is an instruction. acquire_if and release_if are
+ * compare_exchange_acquire and _release that do not return that value. test_and_set
+ * writes 1 and returns whether the cell was nonzero. While the process has one thread,
+ * a platform may implement these three with plain accesses, as glibc does in its own
+ * locks.
  *
  * ASYMMETRIC BARRIER. light_barrier() on the frequent side restrains only the compiler.
  * heavy_barrier() -> bool on the rare side makes every light_barrier() of the process

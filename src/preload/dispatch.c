@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/dispatch.h"
 
+#include "preload/elision.h"
 #include "preload/plan.h"
 #include "preload/real.h"
 
@@ -100,7 +101,8 @@ void dispatch_fill(unsigned chosen, bool biased, bool elides)
         dispatch[lock_find("auto") + 1] = auto_unbiased_operations;
         dispatch_stop_bias(); /* also in the variants with concurrency restriction */
     }
-    fill_elided(elides);
+    if (elision_wanted(chosen)) /* rarely; saves most programs the time */
+        fill_elided(elides);
     dispatch[DISPATCH_DEFAULT] = plan_active ? plan_operations : dispatch[chosen + 1];
 }
 

@@ -21,6 +21,11 @@ static unsigned in_use(unsigned chosen)
     return 0;
 }
 
+bool elision_wanted(unsigned chosen)
+{
+    return in_use(chosen) != 0;
+}
+
 __attribute__((noreturn)) static void refuse(const char *variable, const char *wrong)
 {
     complain(variable, wrong);

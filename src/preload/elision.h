@@ -11,6 +11,9 @@ struct elision_environment {
     char *note;             /* HASP_ELISION_NOTE: "0" if the user has been told */
 };
 
+/* Returns whether the algorithm `chosen`, or one of the plan's, elides. */
+bool elision_wanted(unsigned chosen);
+
 /* Prepares lock elision if the algorithm `chosen`, or the plan, elides. Returns whether
  * locks are going to be elided; if not, says why, once for the process and the children
  * that inherit its environment. Ends the process with a message if the environment is

@@ -84,6 +84,7 @@ struct thread {
     uint8_t unreached; /* bit set of threads whose heavy barrier has not reached it */
     uint8_t watched;   /* it was waiting at watch_waiters() and has not run since */
     uint8_t read_clock, read_deadline, reads;
+    uint8_t transaction; /* inside one: no other thread runs until it ends */
     struct read read[READS];
     struct iteration iteration; /* not part of the state */
 };

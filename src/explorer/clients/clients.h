@@ -9,6 +9,10 @@
 extern const struct client clients[];
 extern const unsigned client_count;
 
+/* Clients of elided mutexes. */
+extern const struct client elision_clients[];
+extern const unsigned elision_client_count;
+
 /* Clients of reader-writer locks. */
 extern const struct client rwlock_clients[];
 extern const unsigned rwlock_client_count;

@@ -22,6 +22,8 @@ static bool depends_on_barriers(const struct thread *thread,
 
 bool may_go_on(const struct thread *thread, const struct request *request)
 {
+    if (thread->transaction)
+        return true;
     switch (request->operation) {
     case OP_CHOOSE:
         return thread->phase == PHASE_READING;

@@ -71,6 +71,8 @@ enum { SPINLOCK_FREE = 1, SPINLOCK_HELD = 0 };
 #define test_and_set_relaxed(c) (exchange_relaxed(c, 1) != 0) /* mutants only */
 
 #define fence_seq_cst() checked_fence(__func__)
+#define fence_after_atomic() checked_fence(__func__)
+#define fence_before_stores() checked_fence(__func__)
 
 #define light_barrier() checked_light_barrier(__func__)
 #define heavy_barrier() checked_heavy_barrier(__func__)

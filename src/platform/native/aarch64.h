@@ -16,6 +16,16 @@ static inline void relax(void)
     __asm__ volatile("isb" ::: "memory");
 }
 
+static inline void fence_after_atomic(void)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline void fence_before_stores(void)
+{
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
 static inline void prefetch_for_write_at(const void *address)
 {
     __builtin_prefetch(address, 1, 3);

@@ -16,6 +16,18 @@ static inline void relax(void)
     __builtin_ia32_pause();
 }
 
+/* Locked instructions are full fences. */
+static inline void fence_after_atomic(void)
+{
+    __asm__ volatile("" : : : "memory");
+}
+
+/* Stores stay behind all earlier accesses. */
+static inline void fence_before_stores(void)
+{
+    __asm__ volatile("" : : : "memory");
+}
+
 /* Processors without the instruction treat it as a no-op. */
 static inline void prefetch_for_write_at(const void *address)
 {

@@ -73,6 +73,8 @@ enum { SPINLOCK_FREE = 1, SPINLOCK_HELD = 0 };
 #define release_if(c, from, to) simulated_if(c, from, to)
 
 #define fence_seq_cst() simulated_fence()
+#define fence_after_atomic() __asm__ volatile("" ::: "memory")
+#define fence_before_stores() __asm__ volatile("" ::: "memory")
 #define light_barrier() __asm__ volatile("" ::: "memory")
 #define heavy_barrier() simulated_heavy_barrier()
 #define heavy_barrier_works() true

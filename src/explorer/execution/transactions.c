@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hardware transactions (platform/htm.h) on the checked platform. One that commits is
+ * indivisible, between two full fences, which Intel's have; one that aborts has no
+ * effect. So the search chooses at the beginning: commit, or abort with a status. An
+ * explicit abort returns, and the caller must not have written anything.
+ *
+ * An indivisible transaction reads what weak memory lets it read. So it finds the word
+ * of a held lock free unless the holder has executed a full fence after the store, as
+ * stores leave the buffer of an x86-64 processor late.
+ */
+#include "explorer/base/model.h"
+#include "explorer/base/verdict.h"
+#include "explorer/execution/services.h"
+#include "explorer/memory/locations.h"
+#include "platform/htm.h"
+
+#include <string.h>
+
+static const uint32_t statuses[] = {HTM_STARTED, HTM_CAPACITY,
+                                    HTM_CONFLICT | HTM_RETRY};
+enum { STATUSES = sizeof statuses / sizeof statuses[0] };
+
+static uint64_t words[THREADS][HTM_THREAD_WORDS];
+
+static uint8_t *depth_of_running(void)
+{
+    return &model.thread[model.running].transaction;
+}
+
+bool htm_offered(void)
+{
+    return true;
+}
+
+bool htm_emulated(void)
+{
+    return false;
+}
+
+void *htm_thread(void)
+{
+    return words[model.running];
+}
+
+void htm_thread_begins(void)
+{
+}
+
+unsigned htm_depth(void)
+{
+    return *depth_of_running();
+}
+
+uint32_t htm_begin(void)
+{
+    if (*depth_of_running()) {
+        ++*depth_of_running();
+        return HTM_STARTED;
+    }
+    uint32_t status = statuses[choose(STATUSES)];
+    if (status == HTM_STARTED) {
+        *depth_of_running() = 1;
+        checked_fence(__func__);
+    }
+    return status;
+}
+
+void htm_commit(void)
+{
+    if (!*depth_of_running())
+        fail("transaction", "a thread commits outside a transaction");
+    if (*depth_of_running() == 1)
+        checked_fence(__func__);
+    --*depth_of_running();
+}
+
+void htm_abort(uint8_t code)
+{
+    (void)code;
+    if (!*depth_of_running())
+        fail("transaction", "a thread aborts outside a transaction");
+    *depth_of_running() = 0;
+}
