@@ -30,7 +30,7 @@ enum call_state {
 };
 
 enum {
-    CALL_BYTES = 4 * sizeof(uint32_t) + 3 * sizeof(uint64_t),
+    CALL_BYTES = 6 * sizeof(uint32_t) + 4 * sizeof(uint64_t),
     /* Sections that a thread executes for others before it passes that duty on. */
     COMBINED_MOST = HANDOVER_LIMIT == 1 ? 2 : 4 * HANDOVER_LIMIT,
     PROGRESS_EACH = 16, /* sections */
@@ -44,8 +44,11 @@ struct call {
     struct atomic_u32 cell;
     struct atomic_u32 next;
     struct atomic_u32 asleep; /* of wait_for_grant() */
-    uint32_t unused;
+    uint32_t index; /* lines.h: of the line */
     struct atomic_u64 section, context, result;
+    struct atomic_u64 object;   /* of servers: the delegate */
+    struct atomic_u32 executed; /* of rcl.h: 1 once a server executes it */
+    uint32_t unused;
     unsigned char rest[POOL_PAYLOAD - CALL_BYTES];
     struct pool_link link;
 } __attribute__((aligned(CACHE_LINE)));
@@ -55,6 +58,13 @@ _Static_assert(offsetof(struct call, link) == offsetof(struct pool_slot, link) &
                "a call is a slot of its pool");
 
 extern struct pool call_pool __attribute__((visibility("hidden")));
+
+/* Calls in which an executor searches for requests (algorithms/lines.h). */
+struct lines {
+    struct call **directories; /* ids of lines */
+    uint32_t most;
+    struct atomic_u32 count; /* lines so far */
+};
 
 /* Returns a call that is WAITING and has no next. Never fails (see pool.h). */
 struct call *call_take(void) __attribute__((visibility("hidden")));

@@ -37,7 +37,9 @@ struct delegate {
     uint32_t cluster_count; /* of h_synch.h */
     const struct lock_operations *operations; /* of `lock`, or NULL */
     struct call *clusters[CLUSTERS_MOST];     /* of h_synch.h, directories of lines.h */
-    struct atomic_u32 line_count;             /* of lines.h */
+    struct lines lines;                       /* of flat_combining.h */
+    struct server *server;                    /* of executors with servers */
+    uint32_t server_number;                   /* among those of the executor */
     struct atomic_u32 busy;                   /* of adaptive.h */
     struct atomic_u32 tail __attribute__((aligned(CACHE_LINE)));
     struct atomic_u32 word;

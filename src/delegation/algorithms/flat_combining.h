@@ -26,8 +26,28 @@
 
 static inline bool flat_combining_init(struct delegate *delegate)
 {
-    lines_init(delegate);
+    lines_init(&delegate->lines, delegate->clusters,
+               HANDOVER_LIMIT == 1 ? 2 : CLUSTERS_MOST);
     return true;
+}
+
+/* Executes the requests of all lines. Returns their number. */
+static inline uint32_t lines_serve(struct delegate *delegate, struct wakes *wakes)
+{
+    const struct lines *lines = &delegate->lines;
+    uint32_t count = load_acquire(&lines->count), served = 0;
+    for (uint32_t index = 0; index < count; index++) {
+        struct call *line = line_at(lines, index);
+        if (index + LINES_AHEAD < count)
+            prefetch_for_write(&line_at(lines, index + LINES_AHEAD)->cell);
+        if (!still_waiting(load_acquire(&line->cell)))
+            continue;
+        call_execute(line);
+        progress_show(&delegate->progress, served);
+        call_finish(line, wakes);
+        served++;
+    }
+    return served;
 }
 
 /* Executes requests for as long as there are several, then frees the latch. */
@@ -45,9 +65,9 @@ static inline void flat_combining_serve(struct delegate *delegate, struct wakes 
 static __attribute__((noinline, unused)) void
 flat_combining_wake(struct delegate *delegate)
 {
-    uint32_t count = load_acquire(&delegate->line_count);
+    uint32_t count = load_acquire(&delegate->lines.count);
     for (uint32_t index = 0; index < count; index++) {
-        struct atomic_u32 *cell = &line_at(delegate, index)->cell;
+        struct atomic_u32 *cell = &line_at(&delegate->lines, index)->cell;
         uint32_t seen = CALL_PARKED;
         if (load_relaxed(cell) == CALL_PARKED &&
             compare_exchange_relaxed(cell, &seen, CALL_WAITING)) {
@@ -122,7 +142,7 @@ static inline void *flat_combining_run(struct delegate *delegate,
                                        void *(*section)(void *), void *context,
                                        enum waiting waiting)
 {
-    struct call *own = line_take(delegate);
+    struct call *own = line_take(&delegate->lines);
     line_ask(own, section, context);
     flat_combining_try(delegate, own);
     while (still_waiting(load_acquire(&own->cell))) {
@@ -134,7 +154,7 @@ static inline void *flat_combining_run(struct delegate *delegate,
 
 static inline void flat_combining_destroy(struct delegate *delegate)
 {
-    lines_destroy(delegate);
+    lines_destroy(&delegate->lines);
 }
 
 #endif

@@ -8,8 +8,8 @@
  * them may come and go. If all lines are in use, there is one more afterwards; no line
  * goes before the object does.
  *
- *   line_count  lines so far
- *   clusters    directories: ids of lines
+ *   count       lines so far
+ *   directories ids of lines
  *   cell        of a line: FREE; TAKEN by a thread that writes its request; then as of
  *               any call (call.h), WAITING or PARKED, DONE
  *
@@ -25,9 +25,8 @@
 #include "delegation/delegate.h"
 
 enum {
-    LINES_AHEAD = 4, /* that are fetched before they are looked at */
+    LINES_AHEAD = 4, /* that an executor fetches before it looks at them */
     LINES_EACH = HANDOVER_LIMIT == 1 ? 2 : POOL_PAYLOAD / sizeof(struct atomic_u32),
-    LINES_MOST = LINES_EACH * (HANDOVER_LIMIT == 1 ? 2 : CLUSTERS_MOST),
 };
 
 /* Ids of lines; a slot of the pool of calls. */
@@ -38,65 +37,71 @@ struct directory {
 
 _Static_assert(sizeof(struct directory) == sizeof(struct call), "it is one of them");
 
-static inline struct atomic_u32 *line_id(const struct delegate *delegate,
+static inline struct atomic_u32 *line_id(const struct lines *lines,
                                          uint32_t index)
 {
-    struct call *directory = delegate->clusters[index / LINES_EACH];
+    struct call *directory = lines->directories[index / LINES_EACH];
     return &((struct directory *)(void *)directory)->ids[index % LINES_EACH];
 }
 
-static inline struct call *line_at(const struct delegate *delegate, uint32_t index)
+static inline struct call *line_at(const struct lines *lines, uint32_t index)
 {
-    return call_at(load_relaxed(line_id(delegate, index)));
+    return call_at(load_relaxed(line_id(lines, index)));
 }
 
-static inline void lines_init(struct delegate *delegate)
+/* Prepares `count` directories. */
+static inline void lines_init(struct lines *lines, struct call **directories,
+                              uint32_t count)
 {
-    for (uint32_t index = 0; index < LINES_MOST; index++) {
+    lines->directories = directories;
+    lines->most = LINES_EACH * count;
+    for (uint32_t index = 0; index < lines->most; index++) {
         if (index % LINES_EACH == 0)
-            delegate->clusters[index / LINES_EACH] = call_take();
-        store_relaxed(line_id(delegate, index), 0);
+            lines->directories[index / LINES_EACH] = call_take();
+        store_relaxed(line_id(lines, index), 0);
     }
 }
 
-static inline void lines_destroy(struct delegate *delegate)
+static inline void lines_destroy(struct lines *lines)
 {
-    uint32_t count = load_relaxed(&delegate->line_count);
+    uint32_t count = load_relaxed(&lines->count);
     for (uint32_t index = 0; index < count; index++)
-        call_give(line_at(delegate, index));
-    for (uint32_t index = 0; index < LINES_MOST; index += LINES_EACH)
-        call_give(delegate->clusters[index / LINES_EACH]);
+        call_give(line_at(lines, index));
+    for (uint32_t index = 0; index < lines->most; index += LINES_EACH)
+        call_give(lines->directories[index / LINES_EACH]);
+    store_relaxed(&lines->count, 0);
 }
 
 /* Adds line `count`, unless another thread does so first. */
-static __attribute__((noinline, unused)) void line_add(struct delegate *delegate,
+static __attribute__((noinline, unused)) void line_add(struct lines *lines,
                                                        uint32_t count)
 {
     struct call *fresh = call_take();
     uint32_t none = 0, number = count;
     store_relaxed(&fresh->cell, CALL_FREE);
-    if (!compare_exchange_release(line_id(delegate, count), &none, fresh->link.id)) {
+    fresh->index = count;
+    if (!compare_exchange_release(line_id(lines, count), &none, fresh->link.id)) {
         call_give(fresh);
-        (void)load_acquire(line_id(delegate, count)); /* and is published below */
+        (void)load_acquire(line_id(lines, count)); /* and is published below */
     }
-    compare_exchange_release(&delegate->line_count, &number, count + 1);
+    compare_exchange_release(&lines->count, &number, count + 1);
 }
 
 /* Returns a line that the caller has TAKEN. */
-static inline struct call *line_take(struct delegate *delegate)
+static inline struct call *line_take(struct lines *lines)
 {
     const uint32_t home = current_thread();
     for (;;) {
-        uint32_t count = load_acquire(&delegate->line_count);
+        uint32_t count = load_acquire(&lines->count);
         for (uint32_t i = 0; i < count; i++) {
-            struct call *line = line_at(delegate, (home + i) % count);
+            struct call *line = line_at(lines, (home + i) % count);
             uint32_t seen = CALL_FREE;
             if (load_relaxed(&line->cell) == CALL_FREE &&
                 compare_exchange_acquire(&line->cell, &seen, CALL_TAKEN))
                 return line;
         }
-        if (count < LINES_MOST)
-            line_add(delegate, count);
+        if (count < lines->most)
+            line_add(lines, count);
         else
             yield();
     }
@@ -115,24 +120,6 @@ static inline void *line_end(struct call *line)
     void *result = call_result(line);
     store_release(&line->cell, CALL_FREE);
     return result;
-}
-
-/* Executes the requests of all lines. Returns their number. */
-static inline uint32_t lines_serve(struct delegate *delegate, struct wakes *wakes)
-{
-    uint32_t count = load_acquire(&delegate->line_count), served = 0;
-    for (uint32_t index = 0; index < count; index++) {
-        struct call *line = line_at(delegate, index);
-        if (index + LINES_AHEAD < count)
-            prefetch_for_write(&line_at(delegate, index + LINES_AHEAD)->cell);
-        if (!still_waiting(load_acquire(&line->cell)))
-            continue;
-        call_execute(line);
-        progress_show(&delegate->progress, served);
-        call_finish(line, wakes);
-        served++;
-    }
-    return served;
 }
 
 #endif

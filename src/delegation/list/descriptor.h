@@ -28,9 +28,17 @@ extern const unsigned executor_default __attribute__((visibility("hidden")));
 bool delegate_init(struct delegate *delegate, unsigned index,
                    const struct lock_operations *lock);
 
+/* The same with this server of the executor. */
+bool delegate_init_at(struct delegate *delegate, unsigned index,
+                      const struct lock_operations *lock, uint32_t server);
+
 /* Returns the index of the executor with this name (ignoring case and the difference of
  * '-' and '_'), or -1. For "lock:NAME" it is 0, and `*lock` the operations of the
  * lock. */
 int executor_find(const char *name, const struct lock_operations **lock);
+
+/* The same; "NAME:2" is server 2 of an executor with servers, and "NAME" server 0. */
+int executor_find_at(const char *name, const struct lock_operations **lock,
+                     uint32_t *server);
 
 #endif

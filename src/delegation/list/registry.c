@@ -3,6 +3,7 @@
 #include "delegation/list/descriptor.h"
 
 #include "delegation/algorithms/under_lock.h"
+#include "delegation/server.h"
 #include "locks/list/names.h"
 #include "locks/list/properties.h"
 
@@ -53,16 +54,53 @@ const unsigned executor_default = LENGTH - 1; /* the last one */
 bool delegate_init(struct delegate *delegate, unsigned index,
                    const struct lock_operations *lock)
 {
+    return delegate_init_at(delegate, index, lock, 0);
+}
+
+bool delegate_init_at(struct delegate *delegate, unsigned index,
+                      const struct lock_operations *lock, uint32_t server)
+{
     memset((void *)delegate, 0, sizeof *delegate);
     delegate->executor = index;
     delegate->operations = lock;
+    delegate->server_number = server;
     return executor_list[index].operations.init(delegate);
+}
+
+static bool has_servers(unsigned index)
+{
+    return strcmp(executor_list[index].about.category, "server") == 0;
+}
+
+/* Returns the executor that "NAME:2" begins with, and the server; or -1. */
+static int find_numbered(const char *name, uint32_t *server)
+{
+    char word[32];
+    const char *colon = strchr(name, ':');
+    const size_t length = colon ? (size_t)(colon - name) : 0;
+    if (!colon || length >= sizeof word || colon[1] < '0' || colon[1] > '9' || colon[2])
+        return -1;
+    memcpy(word, name, length);
+    word[length] = 0;
+    *server = (uint32_t)(colon[1] - '0');
+    for (int i = 1; i < (int)LENGTH; i++)
+        if (has_servers((unsigned)i) && lock_is_named(&executor_list[i].about, word))
+            return *server < SERVERS_MOST ? i : -1;
+    return -1;
 }
 
 int executor_find(const char *name, const struct lock_operations **lock)
 {
+    uint32_t server;
+    return executor_find_at(name, lock, &server);
+}
+
+int executor_find_at(const char *name, const struct lock_operations **lock,
+                     uint32_t *server)
+{
     static const char prefix[] = "lock:";
     *lock = NULL;
+    *server = 0;
     if (strncmp(name, prefix, sizeof prefix - 1) == 0) {
         int index = lock_find(name + sizeof prefix - 1);
         if (index <= 0)
@@ -73,5 +111,5 @@ int executor_find(const char *name, const struct lock_operations **lock)
     for (int i = 1; i < (int)LENGTH; i++)
         if (lock_is_named(&executor_list[i].about, name))
             return i;
-    return -1;
+    return find_numbered(name, server);
 }

@@ -56,7 +56,7 @@ static const struct field call_fields[] = {
     FIELD(call, section), FIELD(call, context), FIELD(call, result),
     {0, 0, NULL}};
 static const struct field delegate_fields[] = {
-    FIELD(delegate, line_count), FIELD(delegate, tail),     FIELD(delegate, word),
+    FIELD(delegate, lines), FIELD(delegate, tail),     FIELD(delegate, word),
     FIELD(delegate, busy),       FIELD(delegate, sleepers), FIELD(delegate, lock),
     {0, 0, NULL}};
 static const struct {

@@ -143,6 +143,11 @@ static inline bool name_this_thread(struct thread_name *name)
 #define node_count() 2u
 #define current_node() checked_node()
 
+/* Programs give their servers threads. */
+enum { STARTS_THREADS = 0 };
+#define start_thread(body, argument, urgency)                                          \
+    ((void)(body), (void)(argument), (void)(urgency), false)
+
 #define map_pages(bytes) checked_pages(bytes)
 #define die(text) checked_die(text)
 #define release_window() ((void)0)

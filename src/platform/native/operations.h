@@ -21,6 +21,7 @@
 #include "platform/native/memory.h"
 #include "platform/native/release_window.h"
 #include "platform/native/spinning.h"
+#include "platform/native/start_thread.h"
 #include "platform/native/thread.h"
 #include "platform/native/topology.h"
 

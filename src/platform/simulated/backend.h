@@ -130,6 +130,11 @@ static inline bool name_this_thread(struct thread_name *name)
 #define node_count() simulated_nodes()
 #define current_node() simulated_node()
 
+/* Programs give their servers threads. */
+enum { STARTS_THREADS = 0 };
+#define start_thread(body, argument, urgency)                                          \
+    ((void)(body), (void)(argument), (void)(urgency), false)
+
 #define map_pages(bytes) simulated_pages(bytes)
 #define die(text) simulated_die(text)
 #define release_window() ((void)0)
