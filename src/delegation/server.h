@@ -35,8 +35,8 @@ enum {
     SERVER_DIRECTORIES = HANDOVER_LIMIT == 1 ? 2 : 32,
     SERVER_THREADS_MOST = 64,
     /* How long a server searches in vain until it sleeps, in sleeps. */
-    SERVER_IDLE = HANDOVER_LIMIT == 1 ? 1 : 16,
-    RESPONSE_CLIENTS = 13, /* of ffwd.h */
+    SERVER_IDLE = HANDOVER_LIMIT == 1 ? 0 : 16,
+    RESPONSE_CLIENTS = 12, /* of ffwd.h */
     RESPONSES_MOST = (SERVER_DIRECTORIES * LINES_EACH + RESPONSE_CLIENTS - 1) /
                      RESPONSE_CLIENTS,
 };
@@ -66,6 +66,7 @@ struct server {
     struct atomic_u32 changing; /* generation of the thread that starts or stops it */
     uint32_t place;             /* in server_table */
     uint32_t ahead;             /* lines that are fetched before they are looked at */
+    bool sleeps;                /* while it is idle */
 
     struct atomic_u32 asleep __attribute__((aligned(CACHE_LINE)));
 
@@ -106,8 +107,8 @@ void server_add_thread(struct server *server) __attribute__((visibility("hidden"
 /* Makes all threads of the server return, once all calls have ended. */
 void server_dismiss(struct server *server) __attribute__((visibility("hidden")));
 
-/* The calling thread becomes thread `number`, not 0, of the server; returns when that is
- * dismissed. For platforms that start no threads. */
+/* The calling thread becomes thread `number`, not 0, of the server; returns when that
+ * is dismissed. For platforms that start no threads. */
 void server_serve(struct server *server, uint32_t number)
     __attribute__((visibility("hidden")));
 

@@ -207,6 +207,7 @@ struct server *server_join(enum server_kind kind, uint32_t number)
     if (!load_relaxed(&server->objects)) {
         server->place = place;
         server->ahead = LINES_AHEAD;
+        server->sleeps = true;
         lines_init(&server->lines, server->directories, SERVER_DIRECTORIES);
         if (kind == SERVER_FFWD)
             make_responses(server);

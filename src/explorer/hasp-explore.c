@@ -83,7 +83,7 @@ static void print_finding(const char *lock, const struct client *client,
 static bool ids_matter(const char *lock)
 {
     static const char *const by_id[] = {"fc-mcs", "u-scl", "bravo", "passive",
-                                        "flat-combining"};
+                                        "flat-combining", "ffwd", "rcl"};
     for (unsigned i = 0; i < sizeof by_id / sizeof by_id[0]; i++)
         if (strstr(lock, by_id[i]))
             return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Servers: a section that blocks, faults or spins does not stop other objects; sections
- * call objects of the same and of other servers, and wait for conditions; ids of clients
- * are recycled; idle servers sleep; servers end, and start again in a child. */
+ * call objects of the same and of other servers, and wait for conditions; ids of
+ * clients are recycled; idle servers sleep; servers end, and start again in a child. */
 #include "crew.h"
 
 #include "delegation/list/descriptor.h"

@@ -30,9 +30,9 @@
 
 /* The server's line for a group of clients; a slot of the pool of calls. */
 struct ffwd_response {
-    struct atomic_u32 toggles, unused;
+    struct atomic_u32 toggles, unused[3];
     struct atomic_u64 results[RESPONSE_CLIENTS];
-    unsigned char rest[POOL_PAYLOAD - 8 - 8 * RESPONSE_CLIENTS];
+    unsigned char rest[POOL_PAYLOAD - 16 - 8 * RESPONSE_CLIENTS];
     struct pool_link link;
 } __attribute__((aligned(CACHE_LINE)));
 
@@ -114,14 +114,10 @@ static inline void ffwd_serve(struct server *server, uint32_t number)
     uint32_t left = server_patience();
     store_relaxed(&held_nodes()->serves, server_mark(server, number));
     while (!load_acquire(&server->stopping)) {
-        if (ffwd_round(server)) {
+        if (ffwd_round(server))
             left = server_patience();
-        } else if (left) {
-            left -= relax_at_most(left);
-        } else {
-            server_sleep(server, ffwd_has_work);
-            left = server_patience();
-        }
+        else
+            server_idle(server, &left, ffwd_has_work);
     }
     store_relaxed(&held_nodes()->serves, 0);
 }

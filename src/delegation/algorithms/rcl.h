@@ -26,8 +26,8 @@
  * In the paper, all threads of a server share a core, a manager with a higher priority
  * rotates them each time slice, and a backup thread with a lower one runs if all of
  * them block. Here they may run on any CPU. A client that has waited for long raises an
- * alarm before it sleeps; the manager (server_threads.c) then watches for a section that stops
- * others, until no client sleeps.
+ * alarm before it sleeps; the manager (server_threads.c) then watches for a section
+ * that stops others, until no client sleeps.
  *
  * Nested sections: an object of the same server is executed in place once it is free; a
  * thread that has to wait for it, for another server, or for a condition leaves the
@@ -159,14 +159,10 @@ static inline void rcl_hold(struct server *server, uint32_t number)
             return;
         if (load_relaxed(&server->returning) || load_relaxed(&server->stopping))
             break;
-        if (served) {
+        if (served)
             left = server_patience();
-        } else if (left) {
-            left -= relax_at_most(left);
-        } else {
-            server_sleep(server, rcl_has_work);
-            left = server_patience();
-        }
+        else
+            server_idle(server, &left, rcl_has_work);
     }
     turn_release(server);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of all threads of a server, the one that has the turn searches the lines for requests
- * (server.h). While it executes a section, another thread may get the turn in its place.
+ * Of all threads of a server, the one that has the turn searches the lines for
+ * requests (server.h). While it executes a section, another thread may get the turn in
+ * its place.
  *
  * T1. Only the thread that has the turn, and is in no section, makes objects held.
  * T2. A thread with the turn stores IN_SECTION, by which it allows others to take the
@@ -34,6 +35,20 @@ static inline void server_sleep(struct server *server,
         park(&server->asleep, 1, NULL);
 }
 
+/* The calling thread has found no request. `*left` spins, then sleeps. */
+static inline void server_idle(struct server *server, uint32_t *left,
+                               bool (*has_work)(struct server *))
+{
+    if (!server->sleeps) {
+        relax();
+    } else if (*left) {
+        *left -= relax_at_most(*left);
+    } else {
+        server_sleep(server, has_work);
+        *left = server_patience();
+    }
+}
+
 /* The turn has become free: wakes those who want it. */
 static inline void turn_announce(struct server *server)
 {
@@ -61,7 +76,7 @@ static inline void turn_leave(uint32_t serves)
         turn_take_away(server, server_thread_of(serves) | IN_SECTION);
 }
 
-/* Ends the permission to take the turn away; returns whether the caller still has it. */
+/* Ends the permission to take the turn away; returns whether the caller has it. */
 static inline bool turn_keep(struct server *server, uint32_t number)
 {
     return acquire_if(&server->turn, number | IN_SECTION, number);
