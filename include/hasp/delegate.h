@@ -19,6 +19,8 @@
  *   h-synch         a queue for each NUMA node
  *   flat-combining  whoever takes a latch executes the requests of all
  *   oyama           the holder also executes what others have pushed on a stack
+ *   ffwd            a server thread executes all requests; clients spin
+ *   rcl             the same; another thread goes on if a section stops the server
  *   lock:NAME       in place, under a lock of `hasp list`
  *
  * SECTIONS. What one section of an object did happens before the next one. A section
@@ -30,7 +32,16 @@
  *   - use what belongs to a thread: errno of the caller, thread-local variables,
  *     pthread_self(), signal masks, locks that must be released by their owner,
  *   - except under lock:NAME, wait for what a thread will do after its own section:
- *     that thread may be the one that executes.
+ *     that thread may be the one that executes; under rcl it may, if that thread waits
+ *     for another object.
+ *
+ * SERVERS. Objects with ffwd belong to one server thread, and those with rcl to another
+ * one; "ffwd:1" to "ffwd:7" and "rcl:1" to "rcl:7" are further servers. A server runs
+ * from the initialisation of its first object until the destruction of its last one, or
+ * the end of the process, and sleeps while there are no requests. All objects of one
+ * server wait for each other, with rcl for as long as their sections make progress.
+ * Sections of ffwd's objects must not block, and not call each other in a cycle of
+ * servers. A section must not fork.
  *
  * THREADS. Any number may call; they need not register, and may end at any time outside
  * of calls. Not for signal handlers. The child of a fork() may use an object if no
@@ -42,6 +53,8 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include <time.h>
 
 #include "library/delegate.h"
 #include "library/executors.h"
@@ -121,6 +134,85 @@ hasp_delegate_stats(const struct hasp_delegate *object)
     if (!stats.longest && alone)
         stats.longest = 1;
     return stats;
+}
+
+/** What a server has done for all its objects. A round is a search of the lines of all
+ * clients that has found a request. */
+struct hasp_delegate_server_stats {
+    uint64_t sections;   /**< executed */
+    uint64_t rounds;     /**< sections / rounds is the depth of the queue, at a mean */
+    uint64_t lines;      /**< in these rounds; sections / lines is the use rate: 1 if
+                          * each client always waits */
+    uint64_t serialised; /**< rounds with requests for several objects; serialised /
+                          * rounds is the rate of false serialisation */
+    uint64_t replaced;   /**< how often a section stopped the server, and another thread
+                          * went on */
+};
+
+/** @return what the object's server has done since its start; approximate while it
+ * runs. Zeros if the executor has no server. */
+static inline struct hasp_delegate_server_stats
+hasp_delegate_server_stats(const struct hasp_delegate *object)
+{
+    struct hasp_delegate_server_stats stats = {0, 0, 0, 0, 0};
+    const struct server *server = object->delegate.server;
+    if (!server)
+        return stats;
+    stats.sections = load_relaxed(&server->counts.sections);
+    stats.rounds = load_relaxed(&server->counts.rounds);
+    stats.lines = load_relaxed(&server->counts.lines);
+    stats.serialised = load_relaxed(&server->counts.serialised);
+    stats.replaced = load_relaxed(&server->counts.replaced);
+    return stats;
+}
+
+/** A condition that sections of one object wait for. Zeroed memory is one. */
+struct hasp_delegate_condition {
+    struct atomic_u32 changes; /**< private */
+};
+
+/** Waits, in a section of the object, until the condition is signalled. Other sections
+ * of the object are executed meanwhile. May return without a signal. Only for the
+ * executors rcl and lock:NAME.
+ * @return 0, or ENOTSUP at once if the executor cannot do that */
+static inline int hasp_delegate_wait(struct hasp_delegate *object,
+                                     struct hasp_delegate_condition *condition)
+{
+    bool in_time = true;
+    note_release(object);
+    bool waited =
+        delegate_wait(&object->delegate, &condition->changes, NULL, &in_time);
+    note_acquired(object);
+    return waited ? 0 : ENOTSUP;
+}
+
+/** The same until a time of CLOCK_REALTIME at most.
+ * @return 0, ETIMEDOUT, or ENOTSUP */
+static inline int hasp_delegate_timedwait(struct hasp_delegate *object,
+                                          struct hasp_delegate_condition *condition,
+                                          const struct timespec *until)
+{
+    const struct deadline deadline = {CLOCK_REALTIME, *until};
+    bool in_time = true;
+    note_release(object);
+    bool waited =
+        delegate_wait(&object->delegate, &condition->changes, &deadline, &in_time);
+    note_acquired(object);
+    return !waited ? ENOTSUP : in_time ? 0 : ETIMEDOUT;
+}
+
+/** Wakes one section that waits for it. Called in a section of the object. */
+static inline void hasp_delegate_signal(struct hasp_delegate_condition *condition)
+{
+    fetch_add_relaxed(&condition->changes, 1);
+    unpark(&condition->changes, 1);
+}
+
+/** Wakes all of them. */
+static inline void hasp_delegate_broadcast(struct hasp_delegate_condition *condition)
+{
+    fetch_add_relaxed(&condition->changes, 1);
+    unpark(&condition->changes, INT32_MAX);
 }
 
 /** Lists the names that hasp_delegate_init() knows, without those of locks.

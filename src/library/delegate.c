@@ -8,10 +8,11 @@
 int delegate_prepare(struct delegate *delegate, const char *name)
 {
     const struct lock_operations *lock = NULL;
-    int index = name ? executor_find(name, &lock) : (int)executor_default;
+    uint32_t server = 0;
+    int index = name ? executor_find_at(name, &lock, &server) : (int)executor_default;
     if (index < 0)
         return EINVAL;
-    return delegate_init(delegate, (unsigned)index, lock) ? 0 : ENOMEM;
+    return delegate_init_at(delegate, (unsigned)index, lock, server) ? 0 : ENOMEM;
 }
 
 void *delegate_call(struct delegate *delegate, void *(*section)(void *), void *context)

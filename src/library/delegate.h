@@ -4,6 +4,7 @@
 #define HASP_LIBRARY_DELEGATE_H
 
 #include "delegation/delegate.h"
+#include "delegation/server.h"
 
 /* Returns 0, EINVAL for an unknown name, or ENOMEM. */
 int delegate_prepare(struct delegate *delegate, const char *name);

@@ -52,8 +52,10 @@ const struct workload workload_list[] = {
         .threads_least = 1,
         .threads_most = ANY,
         .takes_lock = true,
-        SETTINGS({KNOB_EXECUTOR, 0}, SECTIONS(1, 400)),
+        SETTINGS({KNOB_EXECUTOR, 0}, {KNOB_LOCKS, 1}, {KNOB_SERVERS, 1},
+                 {KNOB_READ_AHEAD, 1}, SECTIONS(1, 400)),
         .enter = delegation_enter,
+        .report = delegation_report,
         FUNCTIONS(delegation),
     },
     {

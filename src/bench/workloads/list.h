@@ -28,6 +28,7 @@ DECLARE_WORKLOAD(uncontended)
 #undef DECLARE_WORKLOAD
 void delegation_enter(struct run *run, struct worker *worker);
 void hash_table_enter(struct run *run, struct worker *worker);
+void delegation_report(const struct run *run);
 void replay_report(const struct run *run);
 
 extern const char *const atomic_operations[]; /* values of the knob `operation` */

@@ -9,18 +9,72 @@
 #define HASP_BENCH_WORKLOADS_DELEGATING_H
 
 #include "delegation/list/descriptor.h"
+#include "delegation/server.h"
 
-enum { CAN_DELEGATE = true };
+#include <string.h>
 
-static inline void delegating_init(struct delegate *delegate, uint64_t executor)
+enum { CAN_DELEGATE = true, DELEGATING_SERVERS = SERVERS_MOST };
+
+/* `server` is the object's, for executors that have one; `ahead`: it fetches lines
+ * before it looks at them. */
+static inline void delegating_init(struct delegate *delegate, uint64_t executor,
+                                   uint64_t server, bool ahead)
 {
-    delegate_init(delegate, (unsigned)executor, NULL);
+    delegate_init_at(delegate, (unsigned)executor, NULL, (uint32_t)server);
+    if (delegate->server && !ahead)
+        delegate->server->ahead = 0;
 }
 
 static inline void delegating_run(struct delegate *delegate, uint64_t executor,
                                   void *(*section)(void *), void *context)
 {
     executor_list[executor].operations.run(delegate, section, context);
+}
+
+/* Whether workers have to serve, because the platform starts no threads for that. */
+static inline bool delegating_needs_servers(uint64_t executor)
+{
+    return !STARTS_THREADS &&
+           strcmp(executor_list[executor].about.category, "server") == 0;
+}
+
+/* Serves until delegating_dismiss(). */
+static inline void delegating_serve(struct delegate *delegate)
+{
+    delegate->server->sleeps = false;
+    server_serve(delegate->server, 1);
+}
+
+static inline void delegating_dismiss(struct delegate *delegate)
+{
+    server_dismiss(delegate->server);
+}
+
+/* What an object or a server has done; see include/hasp/delegate.h. */
+struct delegating_counts {
+    uint64_t sections, holds, longest, lines, serialised, replaced;
+    bool of_server;
+};
+
+/* Returns the counts of the object's server, or of the object if it has none. */
+static inline struct delegating_counts delegating_counts(const struct delegate *object)
+{
+    const struct delegate_counts *own = &object->counts;
+    struct delegating_counts counts = {.of_server = object->server != NULL};
+    if (object->server) {
+        const struct server_counts *server = &object->server->counts;
+        counts.sections = load_relaxed(&server->sections);
+        counts.holds = load_relaxed(&server->rounds);
+        counts.lines = load_relaxed(&server->lines);
+        counts.serialised = load_relaxed(&server->serialised);
+        counts.replaced = load_relaxed(&server->replaced);
+        return counts;
+    }
+    const uint64_t alone = load_relaxed(&own->alone);
+    counts.sections = alone + load_relaxed(&own->sections);
+    counts.holds = alone + load_relaxed(&own->holds);
+    counts.longest = load_relaxed(&own->longest);
+    return counts;
 }
 
 #endif

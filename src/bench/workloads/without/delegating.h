@@ -5,17 +5,45 @@
 
 #include "delegation/delegate.h"
 
-enum { CAN_DELEGATE = false };
+enum { CAN_DELEGATE = false, DELEGATING_SERVERS = 1 };
 
-static inline void delegating_init(struct delegate *delegate, uint64_t executor)
+static inline void delegating_init(struct delegate *delegate, uint64_t executor,
+                                   uint64_t server, bool ahead)
 {
-    (void)delegate, (void)executor;
+    (void)delegate, (void)executor, (void)server, (void)ahead;
 }
 
 static inline void delegating_run(struct delegate *delegate, uint64_t executor,
                                   void *(*section)(void *), void *context)
 {
     (void)delegate, (void)executor, (void)section, (void)context;
+}
+
+static inline bool delegating_needs_servers(uint64_t executor)
+{
+    (void)executor;
+    return false;
+}
+
+static inline void delegating_serve(struct delegate *delegate)
+{
+    (void)delegate;
+}
+
+static inline void delegating_dismiss(struct delegate *delegate)
+{
+    (void)delegate;
+}
+
+struct delegating_counts {
+    uint64_t sections, holds, longest, lines, serialised, replaced;
+    bool of_server;
+};
+
+static inline struct delegating_counts delegating_counts(const struct delegate *object)
+{
+    (void)object;
+    return (struct delegating_counts){.sections = 0};
 }
 
 #endif
