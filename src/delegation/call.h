@@ -25,11 +25,10 @@ enum call_state {
     CALL_PARKED = WAITER_PARKED,
     CALL_COMBINES = WAITER_GRANTED,
     CALL_DONE = WAITER_HANDED_OVER,
-    CALL_FREE = 16, /* lines.h: of nobody */
-    CALL_TAKEN,     /* lines.h: not yet asked */
 };
 
 enum {
+    CALL_HALF = CACHE_LINE / 2,
     CALL_BYTES = 6 * sizeof(uint32_t) + 4 * sizeof(uint64_t),
     /* Sections that a thread executes for others before it passes that duty on. */
     COMBINED_MOST = HANDOVER_LIMIT == 1 ? 2 : 4 * HANDOVER_LIMIT,
@@ -49,7 +48,9 @@ struct call {
     struct atomic_u64 object;   /* of servers: the delegate */
     struct atomic_u32 executed; /* of rcl.h: 1 once a server executes it */
     uint32_t unused;
-    unsigned char rest[POOL_PAYLOAD - CALL_BYTES];
+    unsigned char rest[CALL_HALF - CALL_BYTES];
+    struct atomic_u32 owned; /* of lines.h, in another line than the request */
+    unsigned char more[POOL_PAYLOAD - CALL_HALF - sizeof(uint32_t)];
     struct pool_link link;
 } __attribute__((aligned(CACHE_LINE)));
 

@@ -158,7 +158,7 @@ static inline void *ffwd_run(struct delegate *delegate, void *(*section)(void *)
     ffwd_await(server, line);
     struct ffwd_response *response = ffwd_response_of(server, line->index);
     uint64_t result = load_relaxed(&response->results[line->index % RESPONSE_CLIENTS]);
-    store_release(&line->cell, CALL_FREE);
+    store_release(&line->owned, 0);
     return (void *)(uintptr_t)result;
 }
 

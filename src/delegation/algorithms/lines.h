@@ -10,8 +10,10 @@
  *
  *   count       lines so far
  *   directories ids of lines
- *   cell        of a line: FREE; TAKEN by a thread that writes its request; then as of
- *               any call (call.h), WAITING or PARKED, DONE
+ *   owned       of a line: 1 while a thread uses it. Executors never read it: it is in
+ *               another cache line than the request, which stays where it is wanted
+ *   cell        of a line, as of any call (call.h): WAITING or PARKED, then DONE, also
+ *               before the first request
  *
  * L1. A thread stores WAITING (release) after its request; the executor loads the cell
  *     (acquire) before it reads that.
@@ -78,7 +80,8 @@ static __attribute__((noinline, unused)) void line_add(struct lines *lines,
 {
     struct call *fresh = call_take();
     uint32_t none = 0, number = count;
-    store_relaxed(&fresh->cell, CALL_FREE);
+    store_relaxed(&fresh->cell, CALL_DONE);
+    store_relaxed(&fresh->owned, 0);
     fresh->index = count;
     if (!compare_exchange_release(line_id(lines, count), &none, fresh->link.id)) {
         call_give(fresh);
@@ -87,7 +90,7 @@ static __attribute__((noinline, unused)) void line_add(struct lines *lines,
     compare_exchange_release(&lines->count, &number, count + 1);
 }
 
-/* Returns a line that the caller has TAKEN. */
+/* Returns a line that the caller owns. */
 static inline struct call *line_take(struct lines *lines)
 {
     const uint32_t home = current_thread();
@@ -95,9 +98,9 @@ static inline struct call *line_take(struct lines *lines)
         uint32_t count = load_acquire(&lines->count);
         for (uint32_t i = 0; i < count; i++) {
             struct call *line = line_at(lines, (home + i) % count);
-            uint32_t seen = CALL_FREE;
-            if (load_relaxed(&line->cell) == CALL_FREE &&
-                compare_exchange_acquire(&line->cell, &seen, CALL_TAKEN))
+            uint32_t seen = 0;
+            if (!load_relaxed(&line->owned) &&
+                compare_exchange_acquire(&line->owned, &seen, 1))
                 return line;
         }
         if (count < lines->most)
@@ -107,7 +110,7 @@ static inline struct call *line_take(struct lines *lines)
     }
 }
 
-/* Publishes the request of a line that the caller has TAKEN. */
+/* Publishes the request of a line that the caller owns. */
 static inline void line_ask(struct call *line, void *(*section)(void *), void *context)
 {
     call_ask(line, section, context);
@@ -118,7 +121,7 @@ static inline void line_ask(struct call *line, void *(*section)(void *), void *c
 static inline void *line_end(struct call *line)
 {
     void *result = call_result(line);
-    store_release(&line->cell, CALL_FREE);
+    store_release(&line->owned, 0);
     return result;
 }
 
