@@ -86,11 +86,12 @@ static inline bool rcl_execute(struct server *server, uint32_t number,
     return keeps;
 }
 
-/* Executes the requests of all lines; returns their number. `*keeps` becomes false if
- * the caller has lost the turn. */
-static inline uint32_t rcl_round(struct server *server, uint32_t number, bool *keeps)
+/* Executes the requests of all lines; returns their number. `busy`: there were some in
+ * the last round. `*keeps` becomes false if the caller has lost the turn. */
+static inline uint32_t rcl_round(struct server *server, uint32_t number, bool busy,
+                                 bool *keeps)
 {
-    const uint32_t ahead = server->ahead;
+    const uint32_t ahead = busy ? server->ahead : 0;
     uint32_t count = load_acquire(&server->lines.count), served = 0;
     const struct delegate *first = NULL;
     bool several = false;
@@ -153,8 +154,9 @@ static inline bool rcl_replace(struct server *server)
 static inline void rcl_hold(struct server *server, uint32_t number)
 {
     bool keeps = true;
-    for (uint32_t left = server_patience();;) {
-        uint32_t served = rcl_round(server, number, &keeps);
+    uint32_t served = 0, left = server_patience();
+    for (;;) {
+        served = rcl_round(server, number, served != 0, &keeps);
         if (!keeps)
             return;
         if (load_relaxed(&server->returning) || load_relaxed(&server->stopping))

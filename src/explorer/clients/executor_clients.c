@@ -3,27 +3,17 @@
  * exactly once and sees what those before it did, and its caller gets its result. */
 #include "explorer/base/variables.h"
 #include "explorer/clients/clients.h"
+#include "explorer/clients/executor_calls.h"
 #include "explorer/clients/suitable.h"
 #include "explorer/execution/services.h"
 
-#include "delegation/algorithms/rcl.h"
 #include "delegation/list/descriptor.h"
-#include "delegation/server.h"
-
-#include <string.h>
 
 static unsigned executor;
 static const struct lock_operations *lock_operations;
-static struct delegate outer_delegate;
+struct delegate outer_delegate;
 
-/* Guarded by the delegates: the compiler reports every access, and the explorer those
- * that are not ordered. */
-static uint32_t outer_sections;
-
-/* Contexts: written by the caller, read and written by whoever executes. */
-struct request {
-    uint32_t executed, value;
-};
+uint32_t outer_sections;
 
 int executor_client_find(const char *name)
 {
@@ -44,26 +34,30 @@ static void make(struct delegate *delegate)
     expect(delegate_init(delegate, executor, lock_operations), "no memory");
 }
 
-/* The first thread makes both objects. */
-static void prepare(unsigned thread)
+void executor_make(void)
+{
+    make(&client_delegate);
+    make(&outer_delegate);
+}
+
+void executor_prepare(unsigned thread)
 {
     if (thread == 0) {
         begin_operation();
-        make(&client_delegate);
-        make(&outer_delegate);
+        executor_make();
         store_release(&flag, 1);
     } else {
         spin_until(load_acquire(&flag));
     }
 }
 
-static void *call(struct delegate *delegate, void *(*section)(void *), void *context)
+void *executor_call(struct delegate *delegate, void *(*section)(void *), void *context)
 {
     begin_operation();
     return executor_list[executor].operations.run(delegate, section, context);
 }
 
-static void *count_section(void *context)
+void *executor_count_section(void *context)
 {
     struct request *request = context;
     expect(request != NULL, "a section has no context");
@@ -75,51 +69,51 @@ static void *count_section(void *context)
     return context;
 }
 
-static void ask(void)
+void executor_ask(void)
 {
     struct request request = {0, 0};
-    void *result = call(&client_delegate, count_section, &request);
+    void *result = executor_call(&client_delegate, executor_count_section, &request);
     expect(request.executed == 1, "a caller returns before its section");
     expect(result == &request, "a caller gets another result");
     expect(request.value != 0, "a caller does not see its section");
 }
 
-static void *outer_section(void *context)
+void *executor_outer_section(void *context)
 {
     outer_sections++;
-    ask();
+    executor_ask();
     return context;
 }
 
 static void once(unsigned thread)
 {
-    prepare(thread);
-    ask();
+    executor_prepare(thread);
+    executor_ask();
 }
 
 static void twice(unsigned thread)
 {
-    prepare(thread);
-    ask();
-    ask();
+    executor_prepare(thread);
+    executor_ask();
+    executor_ask();
 }
 
 /* One thread calls the object inside a section of another one. */
 static void nested(unsigned thread)
 {
-    prepare(thread);
+    executor_prepare(thread);
     if (thread == 2)
-        ask();
+        executor_ask();
     else
-        call(&outer_delegate, outer_section, &outer_sections);
+        executor_call(&outer_delegate, executor_outer_section, &outer_sections);
 }
 
 /* While nobody uses the object, a thread forks; another one starts in the child. */
 static void fork_while_idle(unsigned thread)
 {
     if (thread < 2) {
-        prepare(thread);
-        ask();
+        executor_prepare(thread);
+        executor_ask();
         fetch_add_acq_rel(&arrived, 1);
     }
     if (thread == 1)
@@ -128,7 +122,7 @@ static void fork_while_idle(unsigned thread)
         spin_until(load_acquire(&arrived) == 2);
         fork_here();
     }
-    ask();
+    executor_ask();
 }
 
 static void finish_with(uint32_t expected)
@@ -139,13 +133,6 @@ static void finish_with(uint32_t expected)
     executor_list[executor].operations.destroy(&outer_delegate);
 }
 
-/* Clients of executors with servers: some threads are those of the server. */
-
-static bool has_servers(const struct lock_descriptor *about)
-{
-    return strcmp(about->category, "server") == 0;
-}
-
 static bool has_none(const struct lock_descriptor *about)
 {
     return !has_servers(about);
@@ -154,162 +141,6 @@ static bool has_none(const struct lock_descriptor *about)
 static bool parks_without_server(const struct lock_descriptor *about)
 {
     return parks(about) && has_none(about);
-}
-
-static bool replaces(const struct lock_descriptor *about)
-{
-    return has_servers(about) && parks(about);
-}
-
-static void serve(unsigned number)
-{
-    spin_until(load_acquire(&flag));
-    begin_operation();
-    server_serve(client_delegate.server, number);
-}
-
-/* The last of `count` callers that ends dismisses the server. */
-static void leave_server(uint32_t count)
-{
-    if (fetch_add_acq_rel(&arrived, 1) + 1 == count)
-        server_dismiss(client_delegate.server);
-}
-
-/* As prepare(), with a server that spins while it is idle. */
-static void prepare_spinning(unsigned thread)
-{
-    if (thread == 0) {
-        begin_operation();
-        make(&client_delegate);
-        make(&outer_delegate);
-        client_delegate.server->sleeps = false;
-        store_release(&flag, 1);
-    } else {
-        prepare(thread);
-    }
-}
-
-static void served_once(unsigned thread)
-{
-    if (thread == 2) {
-        serve(1);
-        return;
-    }
-    prepare_spinning(thread);
-    ask();
-    leave_server(2);
-}
-
-static void served_twice(unsigned thread)
-{
-    if (thread == 1) {
-        serve(1);
-        return;
-    }
-    prepare(thread);
-    ask();
-    ask();
-    leave_server(1);
-}
-
-static void served_by_two(unsigned thread)
-{
-    if (thread >= 2) {
-        serve(thread - 1);
-        return;
-    }
-    prepare_spinning(thread);
-    ask();
-    leave_server(2);
-}
-
-static void served_nested(unsigned thread)
-{
-    if (thread == 2) {
-        serve(1);
-        return;
-    }
-    prepare_spinning(thread);
-    if (thread == 0)
-        call(&outer_delegate, outer_section, &outer_sections);
-    else
-        ask();
-    leave_server(2);
-}
-
-/* A section that ends only after a section of the other object, which the other thread
- * of the server has to execute. */
-static void *stopped_section(void *context)
-{
-    outer_sections++;
-    store_relaxed(&served, 1);
-    spin_until(load_acquire(&flag) == 2);
-    return context;
-}
-
-static void *ending_section(void *context)
-{
-    store_release(&flag, 2);
-    return count_section(context);
-}
-
-static void served_while_stopped(unsigned thread)
-{
-    struct request request = {0, 0};
-    if (thread >= 2) {
-        serve(thread - 1);
-        return;
-    }
-    prepare_spinning(thread);
-    if (thread == 0) {
-        call(&outer_delegate, stopped_section, &outer_sections);
-    } else {
-        spin_until(load_relaxed(&served));
-        call(&client_delegate, ending_section, &request);
-    }
-    leave_server(2);
-}
-
-/* The manager: the request must wait while the section is stopped. */
-static void manage(unsigned thread)
-{
-    if (thread == 3) {
-        spin_until(load_acquire(&flag));
-        spin_until(rcl_replace(client_delegate.server));
-        serve(2);
-        return;
-    }
-    served_while_stopped(thread);
-}
-
-/* A section that waits until another one of the same object has been executed. */
-static void *waiting_section(void *context)
-{
-    bool in_time;
-    while (!outer_sections)
-        delegate_wait(&client_delegate, &served, NULL, &in_time);
-    return count_section(context);
-}
-
-static void *signalling_section(void *context)
-{
-    outer_sections = 1;
-    fetch_add_relaxed(&served, 1);
-    unpark(&served, 1);
-    return count_section(context);
-}
-
-static void served_condition(unsigned thread)
-{
-    struct request request = {0, 0};
-    if (thread >= 2) {
-        serve(thread - 1);
-        return;
-    }
-    prepare_spinning(thread);
-    call(&client_delegate, thread == 0 ? waiting_section : signalling_section,
-         &request);
-    leave_server(2);
 }
 
 static void finish_two(void)
@@ -429,19 +260,19 @@ const struct client executor_clients[] = {
     {.name = "two-servers",
      .summary = "two threads, one section each, and two threads of the server",
      .threads = 4,
-     .suits = replaces,
+     .suits = replaces_threads,
      .body = served_by_two,
      .finish = finish_two},
     {.name = "replaced",
      .summary = "a section waits for one of another object: another thread serves",
      .threads = 4,
-     .suits = replaces,
-     .body = manage,
+     .suits = replaces_threads,
+     .body = served_while_stopped,
      .finish = finish_stopped},
     {.name = "condition",
      .summary = "a section waits for a condition that another section fulfils",
      .threads = 4,
-     .suits = replaces,
+     .suits = replaces_threads,
      .body = served_condition,
      .finish = finish_condition},
 };

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Clients of executors with servers: some threads are those of the server. */
+#include "explorer/base/variables.h"
+#include "explorer/clients/executor_calls.h"
+#include "explorer/clients/suitable.h"
+#include "explorer/execution/services.h"
+
+#include "delegation/algorithms/rcl.h"
+
+#include <string.h>
+
+bool has_servers(const struct lock_descriptor *about)
+{
+    return strcmp(about->category, "server") == 0;
+}
+
+bool replaces_threads(const struct lock_descriptor *about)
+{
+    return has_servers(about) && parks(about);
+}
+
+static void serve(unsigned number)
+{
+    spin_until(load_acquire(&flag));
+    begin_operation();
+    server_serve(client_delegate.server, number);
+}
+
+/* The last of `count` callers that ends dismisses the server. */
+static void leave_server(uint32_t count)
+{
+    if (fetch_add_acq_rel(&arrived, 1) + 1 == count)
+        server_dismiss(client_delegate.server);
+}
+
+/* As executor_prepare(), with a server that spins while it is idle. */
+static void prepare_spinning(unsigned thread)
+{
+    if (thread == 0) {
+        begin_operation();
+        executor_make();
+        client_delegate.server->sleeps = false;
+        store_release(&flag, 1);
+    } else {
+        executor_prepare(thread);
+    }
+}
+
+void served_once(unsigned thread)
+{
+    if (thread == 2) {
+        serve(1);
+        return;
+    }
+    prepare_spinning(thread);
+    executor_ask();
+    leave_server(2);
+}
+
+void served_twice(unsigned thread)
+{
+    if (thread == 1) {
+        serve(1);
+        return;
+    }
+    executor_prepare(thread);
+    executor_ask();
+    executor_ask();
+    leave_server(1);
+}
+
+void served_by_two(unsigned thread)
+{
+    if (thread >= 2) {
+        serve(thread - 1);
+        return;
+    }
+    prepare_spinning(thread);
+    executor_ask();
+    leave_server(2);
+}
+
+void served_nested(unsigned thread)
+{
+    if (thread == 2) {
+        serve(1);
+        return;
+    }
+    prepare_spinning(thread);
+    if (thread == 0)
+        executor_call(&outer_delegate, executor_outer_section, &outer_sections);
+    else
+        executor_ask();
+    leave_server(2);
+}
+
+/* A section that ends only after a section of the other object, which the other thread
+ * of the server has to execute. */
+static void *stopped_section(void *context)
+{
+    outer_sections++;
+    store_relaxed(&served, 1);
+    spin_until(load_acquire(&flag) == 2);
+    return context;
+}
+
+static void *ending_section(void *context)
+{
+    store_release(&flag, 2);
+    return executor_count_section(context);
+}
+
+static void with_stopped(unsigned thread)
+{
+    struct request request = {0, 0};
+    if (thread >= 2) {
+        serve(thread - 1);
+        return;
+    }
+    prepare_spinning(thread);
+    if (thread == 0) {
+        executor_call(&outer_delegate, stopped_section, &outer_sections);
+    } else {
+        spin_until(load_relaxed(&served));
+        executor_call(&client_delegate, ending_section, &request);
+    }
+    leave_server(2);
+}
+
+/* The manager: the request must wait while the section is stopped. */
+void served_while_stopped(unsigned thread)
+{
+    if (thread == 3) {
+        spin_until(load_acquire(&flag));
+        spin_until(rcl_replace(client_delegate.server));
+        serve(2);
+        return;
+    }
+    with_stopped(thread);
+}
+
+/* A section that waits until another one of the same object has been executed. */
+static void *waiting_section(void *context)
+{
+    bool in_time;
+    while (!outer_sections)
+        delegate_wait(&client_delegate, &served, NULL, &in_time);
+    return executor_count_section(context);
+}
+
+static void *signalling_section(void *context)
+{
+    outer_sections = 1;
+    fetch_add_relaxed(&served, 1);
+    unpark(&served, 1);
+    return executor_count_section(context);
+}
+
+void served_condition(unsigned thread)
+{
+    struct request request = {0, 0};
+    if (thread >= 2) {
+        serve(thread - 1);
+        return;
+    }
+    prepare_spinning(thread);
+    executor_call(&client_delegate, thread == 0 ? waiting_section : signalling_section,
+         &request);
+    leave_server(2);
+}
