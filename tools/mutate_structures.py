@@ -52,10 +52,14 @@ KINDS = {
     "call.h": Structure("executor", ("cc-synch", "dsm-synch", "oyama")),
     "cc_synch.h": Structure("executor", ("cc-synch",)),
     "dsm_synch.h": Structure("executor", ("dsm-synch",)),
+    "ffwd.h": Structure("executor", ("ffwd",)),
     "flat_combining.h": Structure("executor", ("flat-combining",)),
     "h_synch.h": Structure("executor", ("h-synch",)),
     "lines.h": Structure("executor", ("flat-combining",)),
     "oyama.h": Structure("executor", ("oyama",)),
+    "rcl.h": Structure("executor", ("rcl",)),
+    "server.h": Structure("executor", ("rcl", "ffwd")),
+    "server_turn.h": Structure("executor", ("rcl", "ffwd")),
 }
 # Not compiled for the checked platform.
 NATIVE_ONLY = {
