@@ -13,6 +13,7 @@ EXTRAS = {
     "top": ("textual",),
     "study": ("scipy", "psutil", "polars"),
     "slurm": ("submitit",),
+    "delegate": ("clang",),
 }
 
 

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: MIT
+"""The lock as an object of hasp/delegate.h: its declaration, creation and end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hasp.delegate.c_types import ARRAYS
+from hasp.delegate.edits import Edits
+from hasp.delegate.libclang import value_of
+from hasp.delegate.refusal import Refusal
+from hasp.delegate.syntax import Node, Source
+from hasp.delegate.tokens import (
+    Token,
+    arguments,
+    end_of_statement,
+    line_of,
+    line_start,
+    tokens,
+)
+from hasp.delegate.uses import DESTROY, INIT, Uses
+
+OBJECT = "struct hasp_delegate"
+HEADER = "#include <hasp/delegate.h>\n"
+INITIALISERS = (b"PTHREAD_MUTEX_INITIALIZER", b"PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP")
+DIRECTIVE = re.compile(rb"[ \t]*#[ \t]*(\w+)")
+
+
+class Declarations:
+    """Rewrites the declarations of a lock, and what creates and destroys it."""
+
+    def __init__(self, uses: Uses, executor: str, edits: Edits) -> None:
+        self.uses = uses
+        self.executor = executor
+        self.edits = edits
+        self.refusals: list[Refusal] = []
+
+    def rewrite(self) -> list[Refusal]:
+        """Add the edits; return why they would not be right."""
+        created = bool(self.uses.of(INIT))
+        for node in self.uses.declarations:
+            self._declaration(node)
+            created |= node.kind == "VAR_DECL"
+        for call in self.uses.of(INIT):
+            self._creation(call)
+        for call in self.uses.of(DESTROY):
+            self._end(call)
+        if not created and self.uses.declarations:
+            self.refusals.append(
+                self.uses.declarations[0].refusal(
+                    "no call of pthread_mutex_init() creates the lock: executors have "
+                    "no static initialiser for members"
+                )
+            )
+        return self.refusals
+
+    def _refuse(self, node: Node, reason: str, remedy: str = "") -> None:
+        self.refusals.append(node.refusal(reason, remedy))
+
+    def _declaration(self, node: Node) -> None:
+        source, text = node.source, node.source.text
+        if node.kind == "VAR_DECL" and node.within(("FUNCTION_DECL",)):
+            self._refuse(node, "the lock is a variable of a function", "move it out")
+            return
+        if node.start in source.macros:
+            self._in_macro(node)
+            return
+        end = end_of_statement(text, node.start)
+        words = list(tokens(text, node.start, end))
+        name = next((w for w in words if w.text == node.name.encode()), None)
+        if name is None or end < 0 or _has_several(words):
+            self._refuse(
+                node,
+                "the declaration also declares something else",
+                "declare the lock by itself",
+            )
+            return
+        kept = [w for w in words if w.start < name.start]
+        types = [w for w in kept if _is_type(w.text, node)]
+        if len(types) != 1:
+            self._refuse(node, "the type of the lock is not written by its name")
+            return
+        self.edits.replace(source, types[0].start, types[0].end, OBJECT)
+        self._initialiser(node, words, end)
+
+    def _in_macro(self, node: Node) -> None:
+        """Replace a macro that declares the lock by the declaration itself."""
+        source = node.source
+        end = source.macros[node.start][0]
+        if node.end > end or node.kind != "FIELD_DECL":
+            self._refuse(node, "a macro declares the lock", "write it without the macro")
+            return
+        size, kind = "", node.cursor.type
+        while kind.kind.name in ARRAYS:
+            size += f"[{kind.element_count}]"
+            kind = kind.element_type
+        semicolon = next(tokens(source.text, end), None)
+        mark = "" if semicolon and semicolon.text == b";" else ";"
+        self.edits.replace(
+            source, node.start, end, f"{OBJECT} {node.name}{size}{mark}"
+        )
+
+    def _initialiser(self, node: Node, words: list[Token], end: int) -> None:
+        source = node.source
+        equals = next((word for word in words if word.text == b"="), None)
+        if equals:
+            given = [w.text for w in words if w.start > equals.start and w.text != b";"]
+            if len(given) != 1 or given[0] not in INITIALISERS:
+                self._refuse(
+                    node,
+                    "the initialiser is not PTHREAD_MUTEX_INITIALIZER: only plain "
+                    "mutexes can be delegated",
+                )
+                return
+            begin = max(w.end for w in words if w.end <= equals.start)
+            self.edits.replace(source, begin, end - 1, "")
+        if node.kind != "VAR_DECL" or node.cursor.storage_class.name == "EXTERN":
+            return
+        if node.cursor.type.kind.name in ARRAYS:
+            if not self.uses.of(INIT):
+                self._refuse(node, "no call of pthread_mutex_init() creates the locks")
+            return
+        if self.uses.of(INIT) and not equals:
+            return
+        newline = source.text.find(b"\n", end)
+        where = newline + 1 if newline >= 0 else len(source.text)
+        self.edits.insert(source, where, self._constructor(node.name))
+
+    def _constructor(self, name: str) -> str:
+        return (
+            f"\n__attribute__((constructor(101))) static void {name}_create(void)\n{{\n"
+            f'    if (hasp_delegate_init(&{name}, "{self.executor}"))\n'
+            "        __builtin_abort();\n}\n"
+        )
+
+    def _creation(self, call: Node) -> None:
+        source = call.source
+        if len(call.children) < 3 or not _is_null(call.children[2]):
+            self._refuse(
+                call,
+                "the lock gets attributes: it may be recursive, robust or shared "
+                "between processes",
+                "pass NULL if it is a plain mutex",
+            )
+            return
+        ranges = arguments(source.text, call.start)
+        if not source.text.startswith(INIT.encode(), call.start) or len(ranges) != 2:
+            self._kept_macro(call, f'{INIT}(l, a) hasp_delegate_init(l, "{self.executor}")')
+            return
+        self.edits.replace(
+            source, call.start, call.start + len(INIT), "hasp_delegate_init"
+        )
+        begin, end = ranges[1]
+        self.edits.replace(source, begin, end, f' "{self.executor}"')
+
+    def _end(self, call: Node) -> None:
+        source = call.source
+        ranges = arguments(source.text, call.start)
+        parent = call.parent.kind if call.parent else ""
+        if not source.text.startswith(DESTROY.encode(), call.start) or not ranges:
+            self._kept_macro(call, f"{DESTROY}(l) (hasp_delegate_destroy(l), 0)")
+            return
+        alone = parent in ("COMPOUND_STMT", "LABEL_STMT", "CASE_STMT")
+        text = "hasp_delegate_destroy" if alone else "(hasp_delegate_destroy"
+        self.edits.replace(source, call.start, call.start + len(DESTROY), text)
+        if not alone:
+            end = ranges[0][1] + 1
+            self.edits.insert(source, end, ", 0)")
+
+    def _kept_macro(self, call: Node, definition: str) -> None:
+        """Redefine the function of pthreads around a macro that calls it."""
+        source = call.source
+        name = definition.partition("(")[0]
+        begin = line_start(source.text, call.start)
+        end = source.text.find(b"\n", source.macros.get(call.start, (call.end, []))[0])
+        if end < 0 or call.within(("FUNCTION_DECL",)) is None:
+            self._refuse(call, f"{name}() is called in a macro")
+            return
+        self.edits.insert(source, begin, f"#define {definition}\n")
+        self.edits.insert(source, end + 1, f"#undef {name}\n")
+
+
+def _has_several(words: list[Token]) -> bool:
+    depth = 0
+    for word in words:
+        if word.text in b"([{":
+            depth += 1
+        elif word.text in b")]}":
+            depth -= 1
+        elif word.text == b"," and depth == 0:
+            return True
+    return False
+
+
+def _is_type(word: bytes, node: Node) -> bool:
+    references = [each.name for each in node.walk() if each.kind == "TYPE_REF"]
+    return word.decode(errors="replace") in references
+
+
+def _is_null(node: Node) -> bool:
+    """Return true for a null pointer constant."""
+    leaves = [each for each in node.walk() if not each.children]
+    return len(leaves) == 1 and (
+        leaves[0].kind == "GNU_NULL_EXPR" or value_of(leaves[0].cursor) == 0
+    )
+
+
+def insert_header(source: Source, first: int, lines: bool, edits: Edits) -> None:
+    """Include hasp/delegate.h in front of the first edit of a file.
+
+    After the last #include above it that is compiled whenever the edit is; or else in
+    front of the declaration with the first edit.
+    """
+    where = -1
+    for offset, depth, word in _directives(source.text, first):
+        if word == b"include" and depth <= _kept_depth(source.text, offset, first):
+            where = _line_end(source.text, offset)
+    if where < 0:
+        tops = [each.start for each in source.declarations if each.start <= first]
+        where = line_start(source.text, max(tops, default=first))
+    text = HEADER
+    if lines:
+        text += f'#line {line_of(source.text, where)} "{source.name}"\n'
+    edits.insert(source, where, text)
+
+
+def _line_end(text: bytes, offset: int) -> int:
+    while True:
+        newline = text.find(b"\n", offset)
+        if newline < 0:
+            return len(text)
+        if text[newline - 1 : newline] != b"\\":
+            return newline + 1
+        offset = newline + 1
+
+
+def _directives(text: bytes, end: int) -> Iterator[tuple[int, int, bytes]]:
+    """Yield the offset, the depth of conditions and the word of each directive."""
+    depth = 0
+    for token in tokens(text, 0, end):
+        found = DIRECTIVE.match(token.text) if token.kind == "directive" else None
+        if not found:
+            continue
+        if found[1] in (b"if", b"ifdef", b"ifndef"):
+            depth += 1
+        elif found[1] == b"endif":
+            depth -= 1
+        yield token.start, depth, found[1]
+
+
+def _kept_depth(text: bytes, start: int, end: int) -> int:
+    """Return the smallest depth of conditions between two offsets."""
+    smallest, at = None, 0
+    for offset, depth, word in _directives(text, end):
+        if offset <= start:
+            at = depth
+            continue
+        # The other branch of a condition is another one.
+        shown = depth - 1 if word in (b"else", b"elif") else depth
+        smallest = shown if smallest is None else min(smallest, shown)
+    return at if smallest is None else min(at, smallest)

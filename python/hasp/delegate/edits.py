@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""Edits of source files by byte offset, and their result as text or as a patch."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hasp.delegate.syntax import Source
+
+
+@dataclass(frozen=True, order=True)
+class Edit:
+    """Replaces a range of bytes; an empty range inserts."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass
+class EditedFile:
+    """A file with its edits."""
+
+    source: Source
+    edits: set[Edit] = field(default_factory=set)
+
+    @property
+    def content(self) -> bytes:
+        """The file after the edits. Raises ValueError if they overlap."""
+        parts, offset = [], 0
+        for edit in sorted(self.edits):
+            if edit.start < offset:
+                raise ValueError(f"{self.source.path}: edits overlap at {edit.start}")
+            parts.append(self.source.text[offset : edit.start])
+            parts.append(edit.text.encode(errors="surrogateescape"))
+            offset = edit.end
+        return b"".join([*parts, self.source.text[offset:]])
+
+
+class Edits:
+    """The edits of all files."""
+
+    def __init__(self) -> None:
+        self.files: dict[Path, EditedFile] = {}
+
+    def replace(self, source: Source, start: int, end: int, text: str) -> None:
+        """Replace a range of a file."""
+        file = self.files.setdefault(source.path, EditedFile(source))
+        file.edits.add(Edit(start, end, text))
+
+    def insert(self, source: Source, offset: int, text: str) -> None:
+        """Insert text."""
+        self.replace(source, offset, offset, text)
+
+    def contents(self) -> dict[Path, bytes]:
+        """Return the files that change, after their edits."""
+        return {path: file.content for path, file in sorted(self.files.items())}
+
+
+def patch(changed: Iterable[tuple[str, bytes, bytes]]) -> str:
+    """Return a unified diff that `patch -p1` understands, of names, old and new."""
+    text = ""
+    for name, old, new in changed:
+        before, after = (
+            each.decode(errors="surrogateescape").splitlines(keepends=True)
+            for each in (old, new)
+        )
+        for line in difflib.unified_diff(before, after, f"a/{name}", f"b/{name}"):
+            text += line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+    return text

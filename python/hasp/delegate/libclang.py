@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""libclang: finding it, its compiler headers, and calls that its binding lacks."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hasp.base.errors import HaspError
+from hasp.base.extras import missing_extra
+
+DETAILED_PREPROCESSING = 1  # CXTranslationUnit_DetailedPreprocessingRecord
+# Values of enum CXBinaryOperatorKind and enum CXUnaryOperatorKind.
+ASSIGN = 22
+INCREMENTS = (1, 2, 3, 4)
+ADDRESS_OF = 5
+DEREFERENCE = 6
+RESOURCE_HEADERS = (
+    "/usr/lib/llvm-*/lib/clang/*/include",
+    "/usr/lib/clang/*/include",
+    "/usr/lib64/clang/*/include",
+)
+
+
+@cache
+def cindex() -> Any:
+    """Return the module clang.cindex. Raises HaspError if it cannot be used."""
+    try:
+        from clang import cindex as module
+    except ImportError:
+        raise missing_extra("delegate", "libclang") from None
+    try:
+        library = module.conf.lib
+    except module.LibclangError as problem:
+        raise HaspError(
+            f"libclang cannot be loaded: {problem}",
+            "install the package that has the library: pip install 'hasp[delegate]'",
+        ) from None
+    try:
+        for name in (
+            "clang_getCursorBinaryOperatorKind",
+            "clang_getCursorUnaryOperatorKind",
+        ):
+            function = getattr(library, name)
+            function.argtypes = [module.Cursor]
+            function.restype = ctypes.c_int
+        library.clang_getFileLocation.argtypes = [
+            module.SourceLocation,
+            ctypes.POINTER(ctypes.c_void_p),
+            *[ctypes.POINTER(ctypes.c_uint)] * 3,
+        ]
+    except AttributeError:
+        raise HaspError(
+            "this libclang is older than version 17",
+            "install a newer one: pip install 'hasp[delegate]'",
+        ) from None
+    return module
+
+
+def binary_operator(cursor: Any) -> int:
+    """Return the operator of a BINARY_OPERATOR, a value of CXBinaryOperatorKind."""
+    return int(cindex().conf.lib.clang_getCursorBinaryOperatorKind(cursor))
+
+
+def unary_operator(cursor: Any) -> int:
+    """Return the operator of a UNARY_OPERATOR, a value of CXUnaryOperatorKind."""
+    return int(cindex().conf.lib.clang_getCursorUnaryOperatorKind(cursor))
+
+
+def file_offset(location: Any) -> int:
+    """Return the offset where a token stands in the file.
+
+    For the argument of a macro that is the argument; for a token of a macro's body it
+    is the use of the macro.
+    """
+    offset = ctypes.c_uint()
+    unused = [ctypes.c_void_p(), ctypes.c_uint(), ctypes.c_uint()]
+    references = [ctypes.byref(each) for each in unused]
+    cindex().conf.lib.clang_getFileLocation(
+        location, *references, ctypes.byref(offset)
+    )
+    return int(offset.value)
+
+
+@cache
+def header_options(compiler: str) -> tuple[str, ...]:
+    """Return the options for headers of the compiler itself, such as stddef.h.
+
+    clang's own where it is installed, or else those of the program's compiler.
+    """
+    for pattern in RESOURCE_HEADERS:
+        for folder in sorted(Path("/").glob(pattern[1:]), reverse=True):
+            if (folder / "stddef.h").is_file():
+                return ("-nobuiltininc", "-isystem", str(folder))
+    for command in (compiler, "cc", "gcc"):
+        try:
+            result = subprocess.run(
+                [command, "-print-file-name=include"], capture_output=True, text=True
+            )
+        except OSError:
+            continue
+        folder = Path(result.stdout.strip())
+        if (folder / "stddef.h").is_file():
+            return ("-nobuiltininc", "-isystem", str(folder))
+    return ()
+
+
+def parse(path: Path, options: Sequence[str], directory: Path) -> Any:
+    """Return the translation unit of a source file.
+
+    Raises HaspError if libclang cannot read it at all; errors in the source are left to
+    the caller, in `diagnostics`.
+    """
+    module = cindex()
+    try:
+        return module.Index.create().parse(
+            str(path),
+            args=["-working-directory", str(directory), *options],
+            options=DETAILED_PREPROCESSING,
+        )
+    except module.TranslationUnitLoadError:
+        raise HaspError(
+            f"libclang cannot read {path}", "check that its compile command works"
+        ) from None
+
+
+class _Ranges(ctypes.Structure):
+    _fields_ = (("count", ctypes.c_uint), ("ranges", ctypes.c_void_p))
+
+
+def skipped_ranges(translation_unit: Any, path: Path) -> list[tuple[int, int]]:
+    """Return the offsets of a file's code that the preprocessor leaves out."""
+    module = cindex()
+    library = module.conf.lib
+    library.clang_getAllSkippedRanges.argtypes = [module.TranslationUnit]
+    library.clang_getAllSkippedRanges.restype = ctypes.POINTER(_Ranges)
+    library.clang_disposeSourceRangeList.argtypes = [ctypes.POINTER(_Ranges)]
+    found = library.clang_getAllSkippedRanges(translation_unit)
+    result = []
+    if found.contents.count:
+        kind = module.SourceRange * found.contents.count
+        for one in kind.from_address(found.contents.ranges):
+            start, end = one.start, one.end
+            if start.file and Path(start.file.name).name == path.name:
+                result.append((start.offset, end.offset))
+    library.clang_disposeSourceRangeList(found)
+    return result
+
+
+def value_of(cursor: Any) -> int | None:
+    """Return the value of a constant integer expression, None for any other."""
+    library = cindex().conf.lib
+    library.clang_Cursor_Evaluate.argtypes = [cindex().Cursor]
+    library.clang_Cursor_Evaluate.restype = ctypes.c_void_p
+    for name in ("getKind", "getAsInt", "dispose"):
+        getattr(library, f"clang_EvalResult_{name}").argtypes = [ctypes.c_void_p]
+    result = library.clang_Cursor_Evaluate(cursor)
+    if not result:
+        return None
+    is_integer = library.clang_EvalResult_getKind(result) == 1
+    value = library.clang_EvalResult_getAsInt(result) if is_integer else None
+    library.clang_EvalResult_dispose(result)
+    return value

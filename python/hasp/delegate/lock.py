@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""The lock to delegate: finding its declaration from what the user names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hasp.base.errors import HaspError
+from hasp.delegate.syntax import Node, Unit
+
+SITE = re.compile(r"(?P<file>[^:\s]+\.\w+):(?P<line>\d+)(?:\s+(?P<expression>.+))?")
+NAME = re.compile(r"[A-Za-z_]\w*")
+MUTEX = "pthread_mutex_t"
+DECLARATIONS = ("VAR_DECL", "FIELD_DECL")
+REFERENCES = ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "MEMBER_REF")
+OPERATION = re.compile(r"pthread_mutex_(?!attr)\w+")
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A lock: a variable or a member of a structure. An array of locks is one."""
+
+    usr: str
+    name: str
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line} {self.name}"
+
+
+def find(wanted: str, units: Sequence[Unit]) -> Lock:
+    """Return the lock of a site, "db.c:88 &db->mu", or of an expression, "db->mu".
+
+    The line of a site may declare the lock, or pass it to a function of pthreads.
+    Raises HaspError if there is no such lock, or more than one.
+    """
+    site = SITE.fullmatch(wanted.strip())
+    words = NAME.findall(site["expression"] or "" if site else wanted)
+    name = words[-1] if words else ""
+    if not site and not name:
+        raise HaspError(
+            f"{wanted!r} names no lock", "name its line or its name: --lock 'db.c:88'"
+        )
+    found = set(_at(site["file"], int(site["line"]), units) if site else _all(units))
+    matching = {lock for lock in found if not name or lock.name == name}
+    # A site without the lock's own name has the name of its structure's member.
+    candidates = sorted(matching or (found if site else ()), key=str)
+    if len(candidates) == 1:
+        return candidates[0]
+    if not candidates:
+        raise HaspError(
+            f"there is no pthread_mutex_t {'at' if site else 'of the name'} {wanted}",
+            _nearby(site["file"] if site else "", units),
+        )
+    raise HaspError(
+        f"{wanted} may be any of {', '.join(map(str, candidates[:6]))}",
+        "name the line that declares it: --lock FILE:LINE",
+    )
+
+
+def _nearby(file: str, units: Sequence[Unit]) -> str:
+    locks = sorted({str(lock) for lock in _all(units) if not file or lock.file == file})
+    if not locks:
+        locks = sorted({str(lock) for lock in _all(units)})
+    if not locks:
+        return "the compile database has no file that declares a pthread_mutex_t"
+    return f"the locks are {', '.join(locks[:8])}{' ...' if len(locks) > 8 else ''}"
+
+
+def _all(units: Sequence[Unit]) -> Iterator[Lock]:
+    for node in _nodes(units):
+        if node.kind in DECLARATIONS and is_mutex(node.cursor):
+            yield lock_of(node.cursor, node)
+
+
+def _at(file: str, line: int, units: Sequence[Unit]) -> Iterator[Lock]:
+    parts = Path(file).parts
+    for node in _nodes(units):
+        if node.source.path.parts[-len(parts) :] != parts:
+            continue
+        if node.kind in DECLARATIONS and is_mutex(node.cursor):
+            if node.cursor.location.line == line:
+                yield lock_of(node.cursor, node)
+        elif node.kind in REFERENCES and node.referenced and is_mutex(node.referenced):
+            call = node.within(("CALL_EXPR",))
+            if call and OPERATION.fullmatch(call.name) and call.line == line:
+                yield lock_of(node.referenced, node)
+
+
+def _nodes(units: Sequence[Unit]) -> Iterator[Node]:
+    for unit in units:
+        for source in unit.sources.values():
+            for declaration in source.declarations:
+                yield from declaration.walk()
+
+
+def lock_of(cursor: Any, near: Node) -> Lock:
+    """Return the lock that a cursor declares; `near` is a node of the same unit."""
+    location = cursor.canonical.location
+    name = location.file.name if location.file else near.source.name
+    path = (near.source.unit.command.directory / name).resolve()
+    source = near.source.unit.sources.get(path)
+    return Lock(
+        cursor.get_usr(),
+        cursor.spelling,
+        source.name if source else name,
+        location.line,
+    )
+
+
+def is_mutex(cursor: Any) -> bool:
+    """Return true if a cursor declares a mutex, or an array of them."""
+    kind = cursor.type
+    while True:
+        name = kind.kind.name
+        if name in ("CONSTANTARRAY", "INCOMPLETEARRAY"):
+            kind = kind.element_type
+        elif name == "ELABORATED":
+            kind = kind.get_named_type()
+        elif name == "TYPEDEF" and kind.get_declaration().spelling != MUTEX:
+            kind = kind.get_declaration().underlying_typedef_type
+        else:
+            break
+    return bool(kind.get_declaration().spelling == MUTEX)

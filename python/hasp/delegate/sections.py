@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: MIT
+"""The sections of a lock in the source: where they begin, and each way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from hasp.delegate.expression import argument_text, key
+from hasp.delegate.jumps import check_jumps, ends_in_jump
+from hasp.delegate.refusal import Refusal, Refused
+from hasp.delegate.statements import Statement, labelled, statement_of
+from hasp.delegate.syntax import Node, Source
+from hasp.delegate.uses import LOCK, UNLOCK, Uses
+
+
+@dataclass(frozen=True)
+class Exit:
+    """A way out of a section in front of its end: an unlock, and what follows it.
+
+    The text from `start` is executed by the caller, after the section.
+    """
+
+    number: int  # from 1
+    unlock: Statement
+    block: Node
+    start: int
+    end: int
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The statements after the unlock."""
+        return [node for node in self.block.children if node.start >= self.start]
+
+
+@dataclass
+class Section:
+    """A section: the text between a lock and its unlock."""
+
+    function: Node
+    block: Node  # that the lock and the end of the section are in
+    lock: Statement
+    lock_text: str  # the argument of the lock function
+    end_of_text: int
+    end: int  # of what the call of the outlined function replaces
+    nodes: list[Node]  # the statements of the section, those of its exits included
+    exits: list[Exit] = field(default_factory=list)
+    ends_open: bool = True  # false: each path leaves by one of the exits
+
+    @property
+    def source(self) -> Source:
+        """The file of the section."""
+        return self.lock.node.source
+
+    @property
+    def start(self) -> int:
+        """Where the text of the section begins."""
+        return self.lock.end
+
+    def inside(self, offset: int) -> bool:
+        """Return true if an offset is in the section, and not in one of its exits."""
+        return self.start <= offset < self.end_of_text and not any(
+            each.unlock.start <= offset < each.end for each in self.exits
+        )
+
+    def walk(self) -> Iterator[Node]:
+        """Yield the nodes that are executed as part of the section."""
+        for top in self.nodes:
+            for node in top.walk():
+                if self.inside(node.start):
+                    yield node
+
+
+def sections_of(uses: Uses) -> tuple[list[Section], list[Refusal]]:
+    """Return the sections of a lock, and why others cannot be rewritten."""
+    found, refusals, ended = [], [], set()
+    unlocks = {id(call): call for call in uses.of(UNLOCK)}
+    for call in uses.of(LOCK):
+        try:
+            section = _section(call, set(unlocks), uses)
+        except Refused as refused:
+            refusals.append(refused.refusal)
+            # What follows from the refusal of the lock is not said again.
+            function = call.within(("FUNCTION_DECL",))
+            ended |= {
+                each
+                for each, node in unlocks.items()
+                if node.within(("FUNCTION_DECL",)) is function
+            }
+            continue
+        found.append(section)
+        ended |= {id(each.unlock.call) for each in section.exits}
+        if section.end > section.end_of_text:
+            ended |= _unlocks_between(section, unlocks.values())
+    refusals += [
+        call.refusal(
+            "the lock is released here, but not acquired in the same block before",
+            "put the lock and the unlock into the same block of one function",
+        )
+        for number, call in unlocks.items()
+        if number not in ended
+    ]
+    return found, refusals
+
+
+def _unlocks_between(section: Section, unlocks: Iterable[Node]) -> set[int]:
+    return {
+        id(call)
+        for call in unlocks
+        if call.source is section.source
+        and section.end_of_text <= call.start < section.end
+    }
+
+
+def _section(call: Node, unlocks: set[int], uses: Uses) -> Section:
+    lock = statement_of(call, "lock")
+    block = lock.block
+    function = call.within(("FUNCTION_DECL",))
+    if function is None:
+        raise call.refuse("the lock is taken outside of a function")
+    name = key(call.children[1])
+    locks = {id(each) for each in uses.of(LOCK)} - {id(call)}
+    following = block.children[block.children.index(lock.outer) + 1 :]
+    builder = _Builder(name, unlocks, locks, lock)
+    for node in following:
+        if builder.add(node):
+            break
+    else:
+        raise builder.not_released()
+    section = Section(
+        function,
+        block,
+        lock,
+        argument_text(call, call.children[1]),
+        builder.end_of_text,
+        builder.end,
+        builder.nodes,
+        builder.exits,
+        builder.ends_open,
+    )
+    if not lock.end <= section.end_of_text <= section.end:
+        raise call.refuse("the section is in the argument of a macro")
+    check_jumps(section)
+    return section
+
+
+class _Builder:
+    """Reads the statements after a lock until the section has ended on each path."""
+
+    def __init__(
+        self, name: str, unlocks: set[int], locks: set[int], lock: Statement
+    ) -> None:
+        self.name = name
+        self.unlocks = unlocks
+        self.locks = locks
+        self.lock = lock
+        self.nodes: list[Node] = []
+        self.exits: list[Exit] = []
+        self.end_of_text = self.end = -1
+        self.ends_open = True
+
+    def add(self, node: Node) -> bool:
+        """Add a statement; return true if the section ends with it."""
+        inner = labelled(node)
+        calls = [each for each in node.walk() if id(each) in self.unlocks]
+        taken = next((each for each in node.walk() if id(each) in self.locks), None)
+        if taken:
+            same = key(taken.children[1]) == self.name
+            raise taken.refuse(
+                f"the lock is taken here again, inside the section of line "
+                f"{self.lock.node.line}"
+                if same
+                else "another lock of the same declaration is taken here, inside the "
+                f"section of line {self.lock.node.line}"
+            )
+        for call in calls:
+            if key(call.children[1]) != self.name:
+                raise call.refuse(
+                    "the lock that is released is not written as where it is acquired, "
+                    f"in line {self.lock.node.line}",
+                    "use the same expression in both",
+                )
+        if len(calls) == 1 and self._is_end(inner, calls[0]):
+            if inner is not node:
+                self.nodes.append(node)
+            return True
+        self.nodes.append(node)
+        if not calls:
+            return False
+        falling = [call for call in calls if self._add_exit(call)]
+        last = self._last_blocks(inner)
+        for call in falling:
+            if last is None or statement_of(call, "unlock").block not in last:
+                raise call.refuse(
+                    "the lock is released on this path only, and the section goes on",
+                    "let the path that releases it end in return, break, continue or "
+                    "goto",
+                )
+        if last is None:
+            return False
+        self.end_of_text = self.end = node.end
+        self.ends_open = False
+        return True
+
+    def _is_end(self, inner: Node, call: Node) -> bool:
+        statement = statement_of(call, "unlock")
+        if statement.node is not inner:
+            return False
+        self.end_of_text, self.end = statement.start, statement.end
+        return True
+
+    def _add_exit(self, call: Node) -> bool:
+        """Add the exit of an unlock; return true if the path goes on in its block."""
+        unlock = statement_of(call, "unlock")
+        block = unlock.block
+        if any(each.block is block for each in self.exits):
+            raise call.refuse("the lock is released twice in this block")
+        last = Exit(
+            len(self.exits) + 1, unlock, block, unlock.end, block.end - 1
+        )
+        self.exits.append(last)
+        return not ends_in_jump(last.nodes)
+
+    def _last_blocks(self, node: Node) -> list[Node] | None:
+        """Return the blocks of exits after which nothing of the statement follows.
+
+        None if a path through the statement keeps the lock.
+        """
+        if node.kind == "COMPOUND_STMT":
+            if any(each.block is node for each in self.exits):
+                return [node]
+            return self._last_blocks(node.children[-1]) if node.children else None
+        if node.kind != "IF_STMT" or len(node.children) != 3:
+            return None
+        branches = [self._last_blocks(each) for each in node.children[1:]]
+        if None in branches:
+            return None
+        return [block for branch in branches for block in branch or ()]
+
+    def not_released(self) -> Refused:
+        """Return the refusal of a section that does not end in its block."""
+        return self.lock.node.refuse(
+            "the lock is not released in the block where it is acquired",
+            "put the lock and the unlock into the same block of one function",
+        )

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""The statements that lock and unlock, with the macros that they are written as."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hasp.delegate.syntax import TRANSPARENT, Node
+from hasp.delegate.tokens import end_of_statement, next_token
+
+LABELS = ("LABEL_STMT", "CASE_STMT", "DEFAULT_STMT")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement that consists of one call."""
+
+    call: Node
+    node: Node  # the whole statement
+    outer: Node  # the same with its labels, as it stands in its block
+    block: Node
+    start: int
+    end: int  # after its semicolon
+
+
+def labelled(node: Node) -> Node:
+    """Return the statement after labels."""
+    while node.kind in LABELS and node.children:
+        node = node.children[-1]
+    return node
+
+
+def statement_of(call: Node, what: str) -> Statement:
+    """Return the statement that a call is. Raises Refused if it is part of another."""
+    node = call
+    while node.parent and (node.parent.kind in TRANSPARENT or _is_void(node.parent)):
+        node = node.parent
+    node = _with_macro(node, what)
+    outer = node
+    while outer.parent and outer.parent.kind in LABELS:
+        outer = outer.parent
+    block = outer.parent
+    if block is None or block.kind != "COMPOUND_STMT":
+        raise _not_alone(call, block, what)
+    if block.within(("StmtExpr", "UNEXPOSED_EXPR", "BLOCK_EXPR")):
+        raise call.refuse(f"the {what} is part of an expression")
+    return Statement(call, node, outer, block, node.start, _end(node, what))
+
+
+def _is_void(node: Node) -> bool:
+    return node.kind == "CSTYLE_CAST_EXPR" and node.cursor.type.spelling == "void"
+
+
+def _with_macro(node: Node, what: str) -> Node:
+    """Return the `{...}` or `do {...} while (0)` that a macro puts around a call."""
+    while True:
+        parent = node.parent
+        if parent is None or parent.start != node.start:
+            return node
+        if parent.kind not in ("COMPOUND_STMT", "DO_STMT", "NULL_STMT"):
+            return node
+        others = [
+            each
+            for each in parent.children
+            if each is not node and each.kind not in ("NULL_STMT", "INTEGER_LITERAL")
+        ]
+        if others:
+            macro = node.source.text[node.start : node.source.macros[node.start][0]]
+            raise node.refuse(
+                f"the macro {macro.decode(errors='replace')} does more than {what}",
+                f"call pthread_mutex_{what}() here",
+            )
+        node = parent
+
+
+def _not_alone(call: Node, parent: Node | None, what: str) -> Exception:
+    kind = parent.kind if parent else ""
+    if kind in ("IF_STMT", "SWITCH_STMT") or kind.endswith(("WHILE_STMT", "FOR_STMT")):
+        if call.start == (parent.start if parent else -1):
+            return call.refuse(f"a macro makes the {what} depend on a condition")
+        return call.refuse(
+            f"the {what} depends on a condition, or its result is used",
+            "write it as a statement of its own, in braces",
+        )
+    return call.refuse(
+        f"the result of the {what} is used", "write it as a statement of its own"
+    )
+
+
+def _end(node: Node, what: str) -> int:
+    """Return the offset after a statement, with its semicolon."""
+    source = node.source
+    macro_end = source.macros.get(node.start, (-1, []))[0]
+    if macro_end >= node.end:
+        following = next_token(source.text, macro_end)
+        mark = following.text if following else b""
+        if following and mark == b";":
+            return following.end
+        if mark != b"(":
+            return macro_end
+    end = end_of_statement(source.text, node.start)
+    if end < 0:
+        raise node.refuse(f"the end of the {what} is inside a macro")
+    return end

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""Syntax trees of the program's files, made from libclang's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from hasp.base.errors import HaspError
+from hasp.delegate.compile_database import Command
+from hasp.delegate.libclang import file_offset, header_options, parse
+from hasp.delegate.refusal import Refusal, Refused
+from hasp.delegate.tokens import line_of
+
+ERROR = 3  # severity of a diagnostic
+# Kinds of expressions that have the value of their only child.
+TRANSPARENT = ("UNEXPOSED_EXPR", "PAREN_EXPR")
+
+
+class Node:
+    """A node of a syntax tree. Uses of macros stand for what they expand to."""
+
+    def __init__(self, cursor: Any, source: Source, parent: Node | None) -> None:
+        self.cursor = cursor
+        self.source = source
+        self.parent = parent
+        self.kind: str = cursor.kind.name
+        extent = cursor.extent
+        self.start: int = extent.start.offset
+        self.end: int = extent.end.offset
+        self.children = [Node(each, source, self) for each in cursor.get_children()]
+
+    def walk(self) -> Iterator[Node]:
+        """Yield this node and all below, in the order of the source."""
+        todo = [self]
+        while todo:
+            node = todo.pop()
+            yield node
+            todo.extend(reversed(node.children))
+
+    def ancestors(self) -> Iterator[Node]:
+        """Yield the nodes above, the nearest first."""
+        node = self.parent
+        while node:
+            yield node
+            node = node.parent
+
+    def within(self, kinds: tuple[str, ...]) -> Node | None:
+        """Return the nearest node above of one of these kinds."""
+        return next((each for each in self.ancestors() if each.kind in kinds), None)
+
+    @cached_property
+    def referenced(self) -> Any:
+        """The declaration that a reference names, or None."""
+        return self.cursor.referenced
+
+    @cached_property
+    def usr(self) -> str:
+        """libclang's name for the declaration that is referenced, or ""."""
+        return str(self.referenced.get_usr()) if self.referenced else ""
+
+    @cached_property
+    def offset(self) -> int:
+        """Where the name of a reference stands, also inside a macro's argument."""
+        return file_offset(self.cursor.location)
+
+    @property
+    def name(self) -> str:
+        """The name of a declaration, a reference or a called function."""
+        return str(self.cursor.spelling)
+
+    @property
+    def line(self) -> int:
+        """The line where the node begins."""
+        return line_of(self.source.text, self.start)
+
+    def plain(self) -> Node:
+        """Return the expression below parentheses and implicit conversions."""
+        node = self
+        while node.kind in TRANSPARENT and len(node.children) == 1:
+            node = node.children[0]
+        return node
+
+    def refuse(self, reason: str, remedy: str = "") -> Refused:
+        """Return the exception that refuses what is done here."""
+        return Refused(self.refusal(reason, remedy))
+
+    def refusal(self, reason: str, remedy: str = "") -> Refusal:
+        """Return a refusal of what is done here."""
+        return Refusal(self.source.name, self.line, reason, remedy)
+
+
+class Source:
+    """A file of the program: its text as bytes, and the macros that it uses."""
+
+    def __init__(self, path: Path, name: str, unit: Unit) -> None:
+        self.path = path
+        self.name = name  # as messages and #line show it
+        self.unit = unit
+        self.text = path.read_bytes()
+        self.declarations: list[Node] = []
+        self.macros: dict[int, tuple[int, list[Any]]] = {}
+
+    def add_macro(self, cursor: Any) -> None:
+        """Record the use of a macro."""
+        extent = cursor.extent
+        start, end = extent.start.offset, extent.end.offset
+        known = self.macros.setdefault(start, (end, []))
+        known[1].append(cursor)
+        self.macros[start] = (max(end, known[0]), known[1])
+
+    def macros_in(self, start: int, end: int) -> Iterator[Any]:
+        """Yield the uses of macros in a range, also those inside other macros."""
+        for offset, (_, cursors) in self.macros.items():
+            if start <= offset < end:
+                yield from cursors
+
+    @property
+    def functions(self) -> list[Node]:
+        """The functions that the file defines."""
+        return [
+            node
+            for node in self.declarations
+            if node.kind == "FUNCTION_DECL" and node.cursor.is_definition()
+        ]
+
+
+class Unit:
+    """A translation unit: the source files that it is made of, without the system's."""
+
+    def __init__(self, command: Command) -> None:
+        self.command = command
+        options = [*command.options, *header_options(command.compiler)]
+        self.translation_unit = parse(command.file, options, command.directory)
+        self._require_success()
+        self.sources: dict[Path, Source] = {}
+        self._ignored: set[str] = set()
+        self._names: dict[str, Source] = {}
+        for cursor in self.translation_unit.cursor.get_children():
+            self._add(cursor)
+
+    @property
+    def is_c(self) -> bool:
+        """True for C, false for C++."""
+        return self.command.file.suffix == ".c"
+
+    @cached_property
+    def files(self) -> list[Path]:
+        """The file and what it includes, headers of the system too."""
+        names = {each.include.name for each in self.translation_unit.get_includes()}
+        return [
+            self.command.file,
+            *((self.command.directory / name).resolve() for name in sorted(names)),
+        ]
+
+    def _require_success(self) -> None:
+        for diagnostic in self.translation_unit.diagnostics:
+            if diagnostic.severity >= ERROR:
+                where = diagnostic.location
+                name = where.file.name if where.file else self.command.spelled
+                raise HaspError(
+                    f"{name}:{where.line}: {diagnostic.spelling}",
+                    f"{self.command.spelled} does not compile with libclang; mend it, "
+                    "or the compile database",
+                )
+
+    def _add(self, cursor: Any) -> None:
+        location = cursor.location
+        if location.file is None or location.file.name in self._ignored:
+            return
+        name = location.file.name
+        source = self._names.get(name) or self._open(name, location)
+        if source is None:
+            self._ignored.add(name)
+        elif cursor.kind.name == "MACRO_INSTANTIATION":
+            source.add_macro(cursor)
+        elif not cursor.kind.is_preprocessing():
+            source.declarations.append(Node(cursor, source, None))
+
+    def _open(self, name: str, location: Any) -> Source | None:
+        if location.is_in_system_header:
+            return None
+        path = Path(self.command.directory, name).resolve()
+        if path == self.command.file:
+            name = self.command.spelled
+        source = self.sources.get(path) or Source(path, name, self)
+        self.sources[path] = source
+        self._names[location.file.name] = source
+        return source
