@@ -84,11 +84,11 @@ def _add_details(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--ignore",
-        metavar="FILE",
+        metavar="PATH",
         type=Path,
         action="append",
         default=[],
-        help="a source file that is no part of the program; may be repeated",
+        help="a file or folder that does not belong to the program; may be repeated",
     )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hasp.delegate.c_types import is_array, is_scalar
 from hasp.delegate.libclang import (
@@ -16,10 +16,8 @@ from hasp.delegate.libclang import (
     binary_operator,
     unary_operator,
 )
+from hasp.delegate.section import Section
 from hasp.delegate.syntax import Node
-
-if TYPE_CHECKING:
-    from hasp.delegate.sections import Section
 
 VARIABLES = ("VAR_DECL", "PARM_DECL")
 
@@ -99,7 +97,6 @@ class Locals:
         """Return true if a reference changes its variable."""
         return id(node) in self._written
 
-
     def gives_address(self, node: Node) -> bool:
         """Return true if a reference takes the address of its variable."""
         return id(node) in self._given
@@ -137,12 +134,17 @@ def _effect(node: Node) -> str:
             return ""
         elif parent.kind not in ("PAREN_EXPR", "UNEXPOSED_EXPR", "GENERIC_SELECTION"):
             return _decayed(node)
-        elif parent.kind == "UNEXPOSED_EXPR" and not is_array(node.cursor.type):
-            # A conversion, as in reading the variable; not that of an array.
-            if parent.cursor.type.spelling != node.cursor.type.spelling:
-                return ""
+        elif parent.kind == "UNEXPOSED_EXPR" and _is_conversion(node, parent):
+            return ""
         node = parent
     return ""
+
+
+def _is_conversion(node: Node, parent: Node) -> bool:
+    """Return true if a variable is converted, and so read; arrays only decay."""
+    if is_array(node.cursor.type):
+        return False
+    return bool(parent.cursor.type.spelling != node.cursor.type.spelling)
 
 
 def _decayed(node: Node) -> str:
@@ -154,9 +156,9 @@ def captures_of(section: Section) -> list[Capture]:
     function = locals_of(section.function)
     by_usr: dict[str, list[Node]] = {}
     for node in section.walk():
-        if node.kind == "DECL_REF_EXPR" and function.is_local(node):
-            if not section.inside(node.referenced.location.offset):
-                by_usr.setdefault(node.usr, []).append(node)
+        is_local = node.kind == "DECL_REF_EXPR" and function.is_local(node)
+        if is_local and not section.inside(node.referenced.location.offset):
+            by_usr.setdefault(node.usr, []).append(node)
     captures = [_capture(section, nodes, function) for nodes in by_usr.values()]
     return [each for _, each in sorted(captures, key=lambda pair: pair[0])]
 

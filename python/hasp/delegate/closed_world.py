@@ -26,7 +26,7 @@ def unseen(
     """Yield the code that mentions the lock and has not been examined.
 
     That is code that the preprocessor leaves out, and source files below `root` that
-    the compile database lacks; `ignored` are not looked at.
+    the compile database lacks; `ignored` files and folders are not looked at.
     """
     yield from _left_out(lock, uses, units)
     is_private = all(
@@ -36,11 +36,11 @@ def unseen(
     if is_private:
         return
     seen = {path for unit in units for path in unit.files}
-    seen.update(path.resolve() for path in ignored)
+    skipped = [path.resolve() for path in ignored]
     header = {node.source.path.name.encode() for node in uses.declarations}
     word = lock.name.encode()
     for path in _files(root):
-        if path.resolve() in seen:
+        if path.resolve() in seen or any(map(path.resolve().is_relative_to, skipped)):
             continue
         text = path.read_bytes()
         if word not in text or not (
@@ -74,7 +74,7 @@ def _left_out(lock: Lock, uses: Uses, units: Sequence[Unit]) -> Iterator[Refusal
                     yield Refusal(
                         source.name,
                         line_of(source.text, token.start),
-                        f"mentions {lock.name} in code that the preprocessor leaves out",
+                        f"mentions {lock.name} where the preprocessor leaves code out",
                         "delete it, or add a compile command that includes it",
                     )
 

@@ -87,7 +87,10 @@ def check_compiles(units: Sequence[Unit], contents: Mapping[Path, bytes]) -> int
 
     Raises HaspError if one does not compile, or if the compiler warns of something new.
     """
-    with tempfile.TemporaryDirectory(prefix="hasp-delegate-") as name, Display() as show:
+    with (
+        tempfile.TemporaryDirectory(prefix="hasp-delegate-") as name,
+        Display() as show,
+    ):
         folder = Path(name).resolve()
         mirror = Mirror(folder / "after", contents)
         for unit in units:
@@ -96,12 +99,11 @@ def check_compiles(units: Sequence[Unit], contents: Mapping[Path, bytes]) -> int
         for done, unit in enumerate(units):
             command = unit.command
             show.show_words(f"compiling {command.spelled} ({done + 1} of {len(units)})")
-            before = _run(_compile_words(command), command.directory, output)
-            after = _run(
-                [*mirror.words(command), *shlex.split(settings()["cflags"])],
-                mirror.path(command.directory),
-                output,
-            )
+            flags = shlex.split(settings()["cflags"])
+            words = [*_compile_words(command), *flags]
+            before = _run(words, command.directory, output)
+            words = [*mirror.words(command), *flags]
+            after = _run(words, mirror.path(command.directory), output)
             _compare(command, before, after, mirror)
     return len(units)
 

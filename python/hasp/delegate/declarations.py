@@ -15,7 +15,6 @@ from hasp.delegate.tokens import (
     Token,
     arguments,
     end_of_statement,
-    line_of,
     line_start,
     tokens,
 )
@@ -89,7 +88,9 @@ class Declarations:
         source = node.source
         end = source.macros[node.start][0]
         if node.end > end or node.kind != "FIELD_DECL":
-            self._refuse(node, "a macro declares the lock", "write it without the macro")
+            self._refuse(
+                node, "a macro declares the lock", "write it without the macro"
+            )
             return
         size, kind = "", node.cursor.type
         while kind.kind.name in ARRAYS:
@@ -97,9 +98,7 @@ class Declarations:
             kind = kind.element_type
         semicolon = next(tokens(source.text, end), None)
         mark = "" if semicolon and semicolon.text == b";" else ";"
-        self.edits.replace(
-            source, node.start, end, f"{OBJECT} {node.name}{size}{mark}"
-        )
+        self.edits.replace(source, node.start, end, f"{OBJECT} {node.name}{size}{mark}")
 
     def _initialiser(self, node: Node, words: list[Token], end: int) -> None:
         source = node.source
@@ -146,7 +145,9 @@ class Declarations:
             return
         ranges = arguments(source.text, call.start)
         if not source.text.startswith(INIT.encode(), call.start) or len(ranges) != 2:
-            self._kept_macro(call, f'{INIT}(l, a) hasp_delegate_init(l, "{self.executor}")')
+            self._kept_macro(
+                call, f'{INIT}(l, a) hasp_delegate_init(l, "{self.executor}")'
+            )
             return
         self.edits.replace(
             source, call.start, call.start + len(INIT), "hasp_delegate_init"
@@ -166,7 +167,7 @@ class Declarations:
         self.edits.replace(source, call.start, call.start + len(DESTROY), text)
         if not alone:
             end = ranges[0][1] + 1
-            self.edits.insert(source, end, ", 0)")
+            self.edits.replace(source, end, end, ", 0)")
 
     def _kept_macro(self, call: Node, definition: str) -> None:
         """Redefine the function of pthreads around a macro that calls it."""
@@ -206,7 +207,7 @@ def _is_null(node: Node) -> bool:
     )
 
 
-def insert_header(source: Source, first: int, lines: bool, edits: Edits) -> None:
+def insert_header(source: Source, first: int, edits: Edits) -> None:
     """Include hasp/delegate.h in front of the first edit of a file.
 
     After the last #include above it that is compiled whenever the edit is; or else in
@@ -219,10 +220,7 @@ def insert_header(source: Source, first: int, lines: bool, edits: Edits) -> None
     if where < 0:
         tops = [each.start for each in source.declarations if each.start <= first]
         where = line_start(source.text, max(tops, default=first))
-    text = HEADER
-    if lines:
-        text += f'#line {line_of(source.text, where)} "{source.name}"\n'
-    edits.insert(source, where, text)
+    edits.insert(source, where, HEADER)
 
 
 def _line_end(text: bytes, offset: int) -> int:

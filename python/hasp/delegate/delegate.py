@@ -58,7 +58,8 @@ def delegate(options: Options) -> int:
     lock = find(wanted, units)
     root = _root(units)
     lines = bool(options.out) if options.lines is None else options.lines
-    style = Style(options.executor, lines, options.ignored)
+    ignored = (*options.ignored, *([options.out] if options.out else []))
+    style = Style(options.executor, lines, ignored)
     rewriting = rewrite(lock, units, root, style)
     _require_below(rewriting, root)
     if options.compiles:
@@ -76,7 +77,9 @@ def _units(database: Path) -> list[Unit]:
     units = []
     with Display() as show:
         for done, command in enumerate(commands):
-            show.show_words(f"reading {command.spelled} ({done + 1} of {len(commands)})")
+            show.show_words(
+                f"reading {command.spelled} ({done + 1} of {len(commands)})"
+            )
             if command.file.suffix in (".c", ".cc", ".cpp", ".cxx", ".C"):
                 units.append(Unit(command))
     return units

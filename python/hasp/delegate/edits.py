@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hasp.delegate.syntax import Source
+from hasp.delegate.tokens import line_of
 
 
 @dataclass(frozen=True, order=True)
@@ -43,7 +44,9 @@ class EditedFile:
 class Edits:
     """The edits of all files."""
 
-    def __init__(self) -> None:
+    def __init__(self, lines: bool) -> None:
+        """`lines`: each insertion is followed by a #line for what comes next."""
+        self.lines = lines
         self.files: dict[Path, EditedFile] = {}
 
     def replace(self, source: Source, start: int, end: int, text: str) -> None:
@@ -52,7 +55,9 @@ class Edits:
         file.edits.add(Edit(start, end, text))
 
     def insert(self, source: Source, offset: int, text: str) -> None:
-        """Insert text."""
+        """Insert whole lines in front of the line that begins at `offset`."""
+        if self.lines:
+            text += f'#line {line_of(source.text, offset)} "{source.name}"\n'
         self.replace(source, offset, offset, text)
 
     def contents(self) -> dict[Path, bytes]:
@@ -69,5 +74,9 @@ def patch(changed: Iterable[tuple[str, bytes, bytes]]) -> str:
             for each in (old, new)
         )
         for line in difflib.unified_diff(before, after, f"a/{name}", f"b/{name}"):
-            text += line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+            text += (
+                line
+                if line.endswith("\n")
+                else f"{line}\n\\ No newline at end of file\n"
+            )
     return text

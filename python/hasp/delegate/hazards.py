@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from hasp.delegate.captures import locals_of
 from hasp.delegate.expression import key
-from hasp.delegate.refusal import Refusal, Refused
 from hasp.delegate.reach import Reach
-from hasp.delegate.sections import Section
+from hasp.delegate.refusal import Refusal, Refused
+from hasp.delegate.section import Section
 from hasp.delegate.syntax import Node
 from hasp.delegate.thread_bound import problem_of
 from hasp.delegate.tokens import tokens
@@ -134,11 +134,12 @@ def _changed_lock(section: Section) -> Iterator[Refusal]:
         if node.kind == "DECL_REF_EXPR"
     }
     for node in section.walk():
-        if node.kind == "DECL_REF_EXPR" and node.usr in used:
-            if function.is_written(node) or node.usr in function.addressed:
-                yield node.refusal(
-                    f"{node.name}, by which the lock is found, changes in the section"
-                )
+        if node.kind != "DECL_REF_EXPR" or node.usr not in used:
+            continue
+        if function.is_written(node) or node.usr in function.addressed:
+            yield node.refusal(
+                f"{node.name}, by which the lock is found, changes in the section"
+            )
 
 
 def forbidden(sections: Sequence[Section], reach: Reach) -> list[Refusal]:

@@ -4,13 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
+from hasp.delegate.section import Exit, Section
 from hasp.delegate.statements import labelled
 from hasp.delegate.syntax import Node
-
-if TYPE_CHECKING:
-    from hasp.delegate.sections import Exit, Section
 
 LOOPS = ("WHILE_STMT", "FOR_STMT", "DO_STMT")
 JUMPS = ("RETURN_STMT", "GOTO_STMT", "BREAK_STMT", "CONTINUE_STMT")

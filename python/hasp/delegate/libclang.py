@@ -80,9 +80,7 @@ def file_offset(location: Any) -> int:
     offset = ctypes.c_uint()
     unused = [ctypes.c_void_p(), ctypes.c_uint(), ctypes.c_uint()]
     references = [ctypes.byref(each) for each in unused]
-    cindex().conf.lib.clang_getFileLocation(
-        location, *references, ctypes.byref(offset)
-    )
+    cindex().conf.lib.clang_getFileLocation(location, *references, ctypes.byref(offset))
     return int(offset.value)
 
 

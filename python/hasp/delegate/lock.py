@@ -53,6 +53,7 @@ def find(wanted: str, units: Sequence[Unit]) -> Lock:
     if len(candidates) == 1:
         return candidates[0]
     if not candidates:
+        _refuse_delegated(wanted, site, name, units)
         raise HaspError(
             f"there is no pthread_mutex_t {'at' if site else 'of the name'} {wanted}",
             _nearby(site["file"] if site else "", units),
@@ -61,6 +62,23 @@ def find(wanted: str, units: Sequence[Unit]) -> Lock:
         f"{wanted} may be any of {', '.join(map(str, candidates[:6]))}",
         "name the line that declares it: --lock FILE:LINE",
     )
+
+
+def _refuse_delegated(
+    wanted: str, site: re.Match[str] | None, name: str, units: Sequence[Unit]
+) -> None:
+    """Raise HaspError if the object that is named has been rewritten before."""
+    for node in _nodes(units):
+        if node.kind not in DECLARATIONS:
+            continue
+        if "struct hasp_delegate" not in node.cursor.type.spelling:
+            continue
+        near = site and abs(node.line - int(site["line"])) <= 2
+        if near or (name and node.name == name):
+            raise HaspError(
+                f"{wanted} is delegated already: {node.source.name}:{node.line}",
+                "name another lock, or go back to the original source",
+            )
 
 
 def _nearby(file: str, units: Sequence[Unit]) -> str:

@@ -10,10 +10,17 @@ from hasp.delegate.c_types import (
     element_declaration,
     pointer_declaration,
 )
-from hasp.delegate.captures import Capture, Passing, Result, captures_of, locals_of, results_of
+from hasp.delegate.captures import (
+    Capture,
+    Passing,
+    Result,
+    captures_of,
+    locals_of,
+    results_of,
+)
 from hasp.delegate.refusal import Refusal
 from hasp.delegate.scope import is_hidden_by, names_its_function, scope_problems
-from hasp.delegate.sections import Exit, Section
+from hasp.delegate.section import Exit, Section
 from hasp.delegate.tokens import indentation, line_of, line_start
 
 TAB = "    "
@@ -29,9 +36,8 @@ class Outline:
     results: list[Result]
     lines: bool  # write #line
 
-def outline(
-    section: Section, name: str, lines: bool
-) -> tuple[Outline, list[Refusal]]:
+
+def outline(section: Section, name: str, lines: bool) -> tuple[Outline, list[Refusal]]:
     """Return the outline of a section, and why it would not mean the same."""
     captures = captures_of(section)
     refusals = list(scope_problems(section, captures))
@@ -184,7 +190,8 @@ def _leave(made: Outline, leaving: Exit) -> str:
     blanks = indentation(made.section.source.text, leaving.unlock.start)
     stored = _stored(made, leaving.number, "").replace("\n", f"\n{blanks}")
     return (
-        f"{stored}hasp_context->hasp_exit = {leaving.number};\n{blanks}goto hasp_done;\n"
+        f"{stored}hasp_context->hasp_exit = {leaving.number};\n"
+        f"{blanks}goto hasp_done;\n"
         f"{_mark(made, leaving.end)}{blanks.removesuffix(TAB)}"
     )
 

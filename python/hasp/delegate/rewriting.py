@@ -16,10 +16,11 @@ from hasp.delegate.lock import Lock
 from hasp.delegate.outline import Outline, call_text, function_text, outline
 from hasp.delegate.reach import Reach
 from hasp.delegate.refusal import Refusal, Refused, refuse_all
-from hasp.delegate.sections import Section, sections_of
+from hasp.delegate.section import Section
+from hasp.delegate.sections import sections_of
 from hasp.delegate.syntax import Node, Unit
-from hasp.delegate.tokens import line_start, tokens
-from hasp.delegate.uses import Uses, uses_of
+from hasp.delegate.tokens import line_start
+from hasp.delegate.uses import uses_of
 
 
 @dataclass
@@ -64,7 +65,7 @@ def rewrite(lock: Lock, units: Sequence[Unit], root: Path, style: Style) -> Rewr
         refusals.add(
             call.refusal("cancels a thread, which may be executing another's section")
         )
-    edits = Edits()
+    edits = Edits(style.lines)
     outlines = _outlines(sections, style, refusals)
     refusals.update(Declarations(uses, style.executor, edits).rewrite())
     if not sections and not refusals:
@@ -78,7 +79,7 @@ def rewrite(lock: Lock, units: Sequence[Unit], root: Path, style: Style) -> Rewr
         _edit(made, edits)
     for path, source in declaring.items():
         first = min(edit.start for edit in edits.files[path].edits)
-        insert_header(source, first, style.lines, edits)
+        insert_header(source, first, edits)
     contents = edits.contents()
     affected = [unit for unit in units if set(contents) & set(unit.files)]
     return Rewriting(lock, outlines, contents, affected)
@@ -103,8 +104,7 @@ def _outlines(
 
 def _name(section: Section, taken: set[str]) -> str:
     """Return a name for the outlined function that the file does not use."""
-    text = section.source.text
-    words = {token.text for token in tokens(text) if token.kind == "name"}
+    words = section.source.words
     base, number = f"{section.function.name}_section", 1
     name = base
     while name.encode() in words or name in taken:
@@ -116,16 +116,8 @@ def _name(section: Section, taken: set[str]) -> str:
 
 def _edit(made: Outline, edits: Edits) -> None:
     section = made.section
-    text = function_text(made)
-    place = _place(section.function)
-    if made.lines:
-        source = section.source
-        line = source.text.count(b"\n", 0, place) + 1
-        text += f'#line {line} "{source.name}"\n'
-    edits.insert(section.source, place, text)
-    edits.replace(
-        section.source, section.lock.node.start, section.end, call_text(made)
-    )
+    edits.insert(section.source, _place(section.function), function_text(made))
+    edits.replace(section.source, section.lock.node.start, section.end, call_text(made))
 
 
 def _place(function: Node) -> int:

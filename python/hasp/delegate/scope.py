@@ -9,7 +9,7 @@ from typing import Any
 from hasp.delegate.c_types import is_nameless
 from hasp.delegate.captures import VARIABLES, Capture, locals_of
 from hasp.delegate.refusal import Refusal
-from hasp.delegate.sections import Section
+from hasp.delegate.section import Section
 from hasp.delegate.syntax import Node
 from hasp.delegate.thread_bound import is_variable_length
 from hasp.delegate.tokens import tokens
@@ -38,8 +38,8 @@ def scope_problems(section: Section, captures: Sequence[Capture]) -> Iterator[Re
             continue
         if section.inside(node.start) != section.inside(location.offset):
             yield node.refusal(
-                f"{node.name} is declared inside the function, on the other side of the "
-                "lock or unlock",
+                f"{node.name} is declared inside the function, on the other side of "
+                "the lock or unlock",
                 "declare it outside of the function",
             )
     yield from _lifetimes(section)
@@ -80,18 +80,20 @@ def _lifetimes(section: Section) -> Iterator[Refusal]:
         if declared.cursor.storage_class.name in ("STATIC", "EXTERN"):
             continue
         block = declared.within(("COMPOUND_STMT",))
-        if block is section.block and function.gives_address(node):
-            if not _is_library_call(node):
-                yield node.refusal(
-                    f"a pointer to {node.name}, which is declared in the section, may "
-                    "be used after it",
-                    "declare it in front of the lock",
-                )
+        given = block is section.block and function.gives_address(node)
+        if given and not _is_library_call(node):
+            yield node.refusal(
+                f"a pointer to {node.name}, which is declared in the section, may "
+                "be used after it",
+                "declare it in front of the lock",
+            )
 
 
 def _is_library_call(node: Node) -> bool:
     """Return true if an address goes to a function of the system only."""
-    call: Any = node.within(("CALL_EXPR", "COMPOUND_STMT", "BINARY_OPERATOR", "DECL_STMT"))
+    call: Any = node.within(
+        ("CALL_EXPR", "COMPOUND_STMT", "BINARY_OPERATOR", "DECL_STMT")
+    )
     if call is None or call.kind != "CALL_EXPR" or call.referenced is None:
         return False
     return bool(call.referenced.location.is_in_system_header)
@@ -110,14 +112,14 @@ def is_hidden_by(section: Section, capture: Capture) -> str:
         if node.usr == capture.usr
     }
     for token in tokens(section.source.text, section.start, section.end_of_text):
-        if token.kind == "name" and token.text == word and token.start not in own:
-            if section.inside(token.start):
-                return "is also the name of something else in the section"
+        is_word = token.kind == "name" and token.text == word
+        if is_word and token.start not in own and section.inside(token.start):
+            return "is also the name of something else in the section"
         if token.kind == "directive" and word in token.text:
             return "is mentioned in a preprocessor directive"
     for words in macro_words(section):
-        for before, token in zip((None, *words), words, strict=False):
-            if token == word and before in (*MEMBER_MARKS, *TAGS, b"#", b"##"):
+        for before, following in zip((None, *words), words, strict=False):
+            if following == word and before in (*MEMBER_MARKS, *TAGS, b"#", b"##"):
                 return "is also the name of a member in a macro"
     return ""
 

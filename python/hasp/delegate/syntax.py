@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +13,8 @@ from hasp.base.errors import HaspError
 from hasp.delegate.compile_database import Command
 from hasp.delegate.libclang import file_offset, header_options, parse
 from hasp.delegate.refusal import Refusal, Refused
-from hasp.delegate.tokens import line_of
+from hasp.delegate.tokens import line_of, tokens
+from hasp.locks.library import settings
 
 ERROR = 3  # severity of a diagnostic
 # Kinds of expressions that have the value of their only child.
@@ -111,6 +113,13 @@ class Source:
         known[1].append(cursor)
         self.macros[start] = (max(end, known[0]), known[1])
 
+    @cached_property
+    def words(self) -> frozenset[bytes]:
+        """Every identifier of the file."""
+        return frozenset(
+            token.text for token in tokens(self.text) if token.kind == "name"
+        )
+
     def macros_in(self, start: int, end: int) -> Iterator[Any]:
         """Yield the uses of macros in a range, also those inside other macros."""
         for offset, (_, cursors) in self.macros.items():
@@ -132,7 +141,9 @@ class Unit:
 
     def __init__(self, command: Command) -> None:
         self.command = command
-        options = [*command.options, *header_options(command.compiler)]
+        # A program of which another lock was delegated before includes Hasp's header.
+        flags = [*shlex.split(settings()["cflags"]), *header_options(command.compiler)]
+        options = [*command.options, *flags]
         self.translation_unit = parse(command.file, options, command.directory)
         self._require_success()
         self.sources: dict[Path, Source] = {}

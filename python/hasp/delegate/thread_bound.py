@@ -79,10 +79,9 @@ def problem_of(node: Node, in_section: bool = True) -> str:
 
     In the functions that a section calls, their own stack and arguments do no harm.
     """
-    if node.kind == "CALL_EXPR" and node.name in FUNCTIONS:
-        if in_section or node.name not in HARMLESS_IN_FUNCTIONS:
-            reason = FUNCTIONS[node.name]
-            return f"{node.name}() {reason}" if in_section else f"calls {node.name}()"
+    calls = node.name if node.kind == "CALL_EXPR" else ""
+    if calls in FUNCTIONS and (in_section or calls not in HARMLESS_IN_FUNCTIONS):
+        return f"{calls}() {FUNCTIONS[calls]}" if in_section else f"calls {calls}()"
     if node.kind == "DECL_REF_EXPR" and _is_thread_local(node):
         return f"uses the thread-local variable {node.name}"
     if in_section and node.kind in KINDS:

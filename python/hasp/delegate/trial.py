@@ -43,7 +43,10 @@ def try_executors(
     Stops after the first failure. Raises HaspError if the unchanged program fails.
     """
     trials: list[Trial] = []
-    with tempfile.TemporaryDirectory(prefix="hasp-delegate-") as name, Display() as show:
+    with (
+        tempfile.TemporaryDirectory(prefix="hasp-delegate-") as name,
+        Display() as show,
+    ):
         for number, executor in enumerate([ORIGINAL, *executors]):
             show.show_words(f"running {command} with {executor}")
             copy = Path(name, str(number))

@@ -69,7 +69,9 @@ def _naming(lock: Lock, top: Node) -> Iterator[Node]:
         if node.kind in DECLARATIONS and node.name == lock.name:
             if node.cursor.get_usr() == lock.usr:
                 yield node
-        elif node.kind in REFERENCES and node.name == lock.name and node.usr == lock.usr:
+        elif (
+            node.kind in REFERENCES and node.name == lock.name and node.usr == lock.usr
+        ):
             yield node
 
 

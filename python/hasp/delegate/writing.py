@@ -15,7 +15,9 @@ from hasp.base.files import explained
 BACKUP = ".orig"
 
 
-def write_copies(contents: Mapping[Path, bytes], root: Path, folder: Path) -> list[Path]:
+def write_copies(
+    contents: Mapping[Path, bytes], root: Path, folder: Path
+) -> list[Path]:
     """Write the changed files below a folder; return their paths."""
     targets = {
         folder / path.relative_to(root): content for path, content in contents.items()
@@ -53,9 +55,7 @@ def write_in_place(contents: Mapping[Path, bytes]) -> dict[Path, Path | None]:
                 "move it away first",
             )
         backups[path] = None if state == "clean" else backup
-    copies = {
-        backup: path.read_bytes() for path, backup in backups.items() if backup
-    }
+    copies = {backup: path.read_bytes() for path, backup in backups.items() if backup}
     _write_all({**copies, **contents})
     return backups
 
