@@ -277,7 +277,7 @@ REFUSED = {
     "left-out-by-the-preprocessor": (
         function(LOCK, "count++;", UNLOCK, "#ifdef NEVER", LOCK, "#endif"),
         13,
-        "in code that the preprocessor leaves out",
+        "where the preprocessor leaves code out",
     ),
     "recursive-mutex": (
         PROLOGUE.replace(" = PTHREAD_MUTEX_INITIALIZER", "")
