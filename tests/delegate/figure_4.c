@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: MIT */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 /* The macros of the SPLASH-2 programs: braces, and no semicolon at the use. */
 #define ALOCKDEC(l, n) pthread_mutex_t (l)[n];
-#define ALOCKINIT(l, n) { int k; for (k = 0; k < n; k++) pthread_mutex_init(&(l[k]), NULL); }
+#define ALOCKINIT(l, n) \
+    { int k; for (k = 0; k < n; k++) pthread_mutex_init(&(l[k]), NULL); }
 #define ALOCK(l, i) {pthread_mutex_lock(&(l[i]));}
 #define AULOCK(l, i) {pthread_mutex_unlock(&(l[i]));}
 #define MAX_PROCS 4

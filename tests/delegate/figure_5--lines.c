@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: MIT */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <hasp/delegate.h>
-#line 4 "figure_4.c"
+#line 5 "figure_4.c"
 
 /* The macros of the SPLASH-2 programs: braces, and no semicolon at the use. */
 #define ALOCKDEC(l, n) pthread_mutex_t (l)[n];
-#define ALOCKINIT(l, n) { int k; for (k = 0; k < n; k++) pthread_mutex_init(&(l[k]), NULL); }
+#define ALOCKINIT(l, n) \
+    { int k; for (k = 0; k < n; k++) pthread_mutex_init(&(l[k]), NULL); }
 #define ALOCK(l, i) {pthread_mutex_lock(&(l[i]));}
 #define AULOCK(l, i) {pthread_mutex_unlock(&(l[i]));}
 #define MAX_PROCS 4
@@ -39,14 +41,14 @@ static void *GetJob_section(void *hasp_argument)
     WPJOB *wpentry = *hasp_context->wpentry;
     errno = hasp_context->hasp_error;
     {
-#line 29 "figure_4.c"
+#line 31 "figure_4.c"
                             /* lock acquisition */
     wpentry = gm->workpool[pid][0];
     if (!wpentry) {
         gm->wpstat[pid][0] = WPS_EMPTY;
         hasp_context->hasp_exit = 1;
         goto hasp_done;
-#line 35 "figure_4.c"
+#line 37 "figure_4.c"
     }
     gm->workpool[pid][0] = wpentry->next;
     }
@@ -57,23 +59,27 @@ hasp_done:
     return NULL;
 }
 
-#line 24 "figure_4.c"
+#line 26 "figure_4.c"
 /* Takes a job from the pool of a process. */
 static INT GetJob(RAYJOB *job, INT pid)
 {
     WPJOB *wpentry;         /* work pool entry */
 
     {
-        struct GetJob_section hasp_context = {.pid = pid, .wpentry = &wpentry, .hasp_error = errno};
+        struct GetJob_section hasp_context = {
+            .pid = pid,
+            .wpentry = &wpentry,
+            .hasp_error = errno,
+        };
         hasp_delegate_run(&gm->wplock[pid], GetJob_section, &hasp_context);
         errno = hasp_context.hasp_error;
         if (hasp_context.hasp_exit == 1) {
-#line 33 "figure_4.c"
+#line 35 "figure_4.c"
             /* lock release */
         return (WPS_EMPTY);
         }
     }
-#line 37 "figure_4.c"
+#line 39 "figure_4.c"
  /* lock release */
 
     job->xpix = wpentry->xpix;
@@ -86,10 +92,10 @@ int main(void)
     RAYJOB job;
     gm = calloc(1, sizeof(*gm));
 #define pthread_mutex_init(l, a) hasp_delegate_init(l, "adaptive")
-#line 48 "figure_4.c"
+#line 50 "figure_4.c"
     ALOCKINIT(gm->wplock, MAX_PROCS)
 #undef pthread_mutex_init
-#line 49 "figure_4.c"
+#line 51 "figure_4.c"
     for (INT i = 0; i < 3; i++) {
         WPJOB *entry = malloc(sizeof(*entry));
         entry->next = gm->workpool[1][0];

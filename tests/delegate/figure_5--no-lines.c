@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -5,7 +6,8 @@
 
 /* The macros of the SPLASH-2 programs: braces, and no semicolon at the use. */
 #define ALOCKDEC(l, n) pthread_mutex_t (l)[n];
-#define ALOCKINIT(l, n) { int k; for (k = 0; k < n; k++) pthread_mutex_init(&(l[k]), NULL); }
+#define ALOCKINIT(l, n) \
+    { int k; for (k = 0; k < n; k++) pthread_mutex_init(&(l[k]), NULL); }
 #define ALOCK(l, i) {pthread_mutex_lock(&(l[i]));}
 #define AULOCK(l, i) {pthread_mutex_unlock(&(l[i]));}
 #define MAX_PROCS 4
@@ -60,7 +62,11 @@ static INT GetJob(RAYJOB *job, INT pid)
     WPJOB *wpentry;         /* work pool entry */
 
     {
-        struct GetJob_section hasp_context = {.pid = pid, .wpentry = &wpentry, .hasp_error = errno};
+        struct GetJob_section hasp_context = {
+            .pid = pid,
+            .wpentry = &wpentry,
+            .hasp_error = errno,
+        };
         hasp_delegate_run(&gm->wplock[pid], GetJob_section, &hasp_context);
         errno = hasp_context.hasp_error;
         if (hasp_context.hasp_exit == 1) {

@@ -16,7 +16,7 @@ from delegate_samples import compile_and_run, delegate, write_database
 pytest.importorskip("clang.cindex")
 
 HERE = Path(__file__).parent
-LOCK = "figure_4.c:18"
+LOCK = "figure_4.c:20"
 
 
 @pytest.mark.parametrize("lines", ["--lines", "--no-lines"])

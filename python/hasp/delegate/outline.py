@@ -24,6 +24,7 @@ from hasp.delegate.section import Exit, Section
 from hasp.delegate.tokens import indentation, line_of, line_start
 
 TAB = "    "
+COLUMNS = 88
 
 
 @dataclass
@@ -227,7 +228,7 @@ def call_text(made: Outline) -> str:
     inner = blanks if outer else blanks + TAB
     context = "hasp_context" if not outer else f"hasp_{made.name}"
     lines = [
-        f"struct {made.name} {context} = {{{_initialisers(made)}}};",
+        *_variable(made, context, inner),
         f"hasp_delegate_run({section.lock_text}, {made.name}, &{context});",
         f"errno = {context}.hasp_error;",
     ]
@@ -262,13 +263,23 @@ def _fresh(result: Result, value: str) -> str:
     return f"{text} = {value}"
 
 
-def _initialisers(made: Outline) -> str:
+def _variable(made: Outline, context: str, blanks: str) -> list[str]:
+    """Return the lines that declare a context; one for each member if they are long."""
+    declared = f"struct {made.name} {context} = {{"
+    members = _initialisers(made)
+    line = f"{declared}{', '.join(members)}}};"
+    if len(blanks) + len(line) <= COLUMNS:
+        return [line]
+    return [declared, *(f"{TAB}{member}," for member in members), "};"]
+
+
+def _initialisers(made: Outline) -> list[str]:
     words = []
     for each in made.captures:
         plain = each.passing in (Passing.VALUE, Passing.ELEMENTS)
         words.append(f".{each.name} = {'' if plain else '&'}{each.name}")
     words.append(".hasp_error = errno")
-    return ", ".join(words)
+    return words
 
 
 def _dispatch(made: Outline, leaving: Exit, context: str, blanks: str) -> str:
