@@ -110,7 +110,7 @@ static inline void mcs_rw_unlink(struct rwlock *lock, struct waiter *head)
             /* Release: a thread that finds no tail links itself after the store. */
             if (compare_exchange_release(&lock->word, &word, mcs_rw_with_tail(word, 0)))
                 return;
-        spin_until((next = load_acquire(&head->next)) != 0);
+        spin_until((next = load_relaxed(&head->next)) != 0); /* word has been seen */
     }
     store_relaxed(&lock->state[0], next);
 }
