@@ -14,6 +14,8 @@ from predict_samples import SMALL, pool, synthetic
 from trace_samples import SECOND
 from waiting import wait_until
 
+from hasp.profile.trace.format import ChunkKind
+
 FEW = ("--machine", "epyc-2x64", "--locks", "mcs", "--threads", "1,16")
 
 
@@ -199,3 +201,11 @@ def test_threads_that_wait_for_work_raise_a_doubt(hasp, tmp_path: Path) -> None:
     (doubt,) = said()
     assert "60% of the time" in doubt
     assert said("--busy") == []
+
+
+def test_threads_that_wait_for_locks_raise_a_doubt(hasp, tmp_path: Path) -> None:
+    made = synthetic(cpu=SECOND // 2)
+    for thread in made.records[ChunkKind.THREADS][1:]:
+        thread["wait_ticks"] = SECOND // 2
+    _, out, _ = hasp("predict", made.write(tmp_path / "hasp.trace"), *FEW, "--json")
+    assert any("waited for locks 50%" in said for said in json.loads(out)["doubts"])

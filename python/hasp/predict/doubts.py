@@ -10,6 +10,7 @@ from hasp.profile.model.profile import Profile
 from hasp.profile.report.words import listed
 
 IDLE = 0.5  # share of the threads' time
+WAITED = 0.3  # share of the threads' time without what they idle
 RAN = 0.9  # share of the time that a thread could use a CPU
 ERROR = 0.25  # of the simulated throughput with the recorded threads
 
@@ -31,6 +32,14 @@ def _of_recording(profile: Profile, answer: Answer) -> Iterator[str]:
         yield (
             f"the recorded threads waited for work {share:.0%} of the time, and still "
             "do in the simulation: record under full load, or add --busy"
+        )
+    waited = sum(one.wait_ns for one in profile.threads)
+    ran = sum(one.cpu_ns for one in profile.threads)
+    if waited > WAITED * (waited + ran):
+        yield (
+            f"the recorded threads waited for locks {waited / (waited + ran):.0%} of "
+            "the time that they did not idle; what waking each other cost them counts "
+            "as work: record with fewer threads"
         )
     if profile.mode != "full":
         yield "only a sample of the acquisitions was recorded"
