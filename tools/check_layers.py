@@ -85,7 +85,9 @@ FOLDERS: dict[str, tuple[str, ...]] = {
 }
 
 # The include path selects the platform and the locks that a workload uses.
-BY_INCLUDE_PATH = {"backend.h", "delegating.h", "excluding.h", "sharing.h"}
+BY_INCLUDE_PATH = {
+    *("backend.h", "delegating.h", "eliding.h", "excluding.h", "sharing.h"),
+}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 LANGUAGE_FEATURE = re.compile(r"\s*#\s*ifdef\s+__cpp_\w+")

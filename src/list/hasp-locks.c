@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints the lists of all kinds, one JSON object per line (schema 1; see
  * locks/list/descriptor.h), or with --wrapped the wrapped locks. A bypass_bound of -1
- * means unbounded. */
+ * means unbounded. With --transactions, prints what the processor offers to elide
+ * locks. */
 #include "barriers/list/descriptor.h"
+#include "elision/backend.h"
 #include "elision/list.h"
 #include "rwlocks/list/descriptor.h"
 #include "spinlocks/list/descriptor.h"
@@ -67,9 +69,28 @@ static void print_barriers(void)
         print_entry("barrier", i, i == barrier_default, &barrier_list[i].about);
 }
 
+/* Prints what the processor offers, in the words of python/hasp/doctor/htm.py. */
+static void print_transactions(void)
+{
+    static const char *const hardware[] = {
+        [ELISION_NO_RTM] = "absent",
+        [ELISION_RTM_DISABLED] = "disabled",
+        [ELISION_RTM_FAILS] = "fails",
+        [ELISION_RTM_WORKS] = "works",
+    };
+    const struct elision_probe probe = elision_probe();
+    printf("{\"schema\":1,\"hardware\":\"%s\",\"probes\":%u,\"commits\":%u,"
+           "\"last_abort\":%u,\"text\":\"%s\"}\n",
+           hardware[probe.hardware],
+           probe.hardware < ELISION_RTM_FAILS ? 0u : (unsigned)ELISION_PROBES,
+           probe.commits, probe.last_abort, elision_hardware_text(probe.hardware));
+}
+
 int main(int count, char **words)
 {
-    if (count > 1 && strcmp(words[1], "--wrapped") == 0) {
+    if (count > 1 && strcmp(words[1], "--transactions") == 0) {
+        print_transactions();
+    } else if (count > 1 && strcmp(words[1], "--wrapped") == 0) {
         print_mutexes(lock_list_length, elided_end());
         print_rwlocks(rwlock_list_length, rwlock_count());
     } else {

@@ -9,7 +9,7 @@ import os
 import pytest
 
 from hasp.base import host
-from hasp.doctor import profiling
+from hasp.doctor import htm, profiling
 from hasp.profile.record import files
 
 from .conftest import compile_c
@@ -44,6 +44,25 @@ def test_the_machine(cli):
     }
     assert found["kernel", "Linux"]["value"] == os.uname().release
     assert found["Hasp", "parking cost"]["value"] == "4321 ns"
+
+
+def test_transactions(hasp):
+    finished = hasp("doctor", "--htm", "--json")
+    lines = [json.loads(line) for line in finished.stdout.splitlines()]
+    found = {line["name"]: line for line in lines}
+    assert {line["topic"] for line in lines} == {"hardware transactions"}
+    assert set(found) >= {"RTM", "kernel options", "elide+LOCK"}
+    works = found["RTM"]["value"] == "hardware transactions (RTM) work"
+    assert ("alone" in found["elide+LOCK"]["value"]) == (not works)
+
+
+def test_transactions_of_a_machine_that_aborts_all_of_them(monkeypatch):
+    probe = {"hardware": "fails", "probes": 1000, "commits": 0, "last_abort": 8}
+    monkeypatch.setattr(htm, "_probe", lambda: {**probe, "text": "it fails"})
+    found = {finding.name: finding for finding in htm.findings()}
+    assert found["empty transactions"].value == "0 of 1,000 committed"
+    assert "0x8 (capacity)" in found["empty transactions"].words
+    assert found["elide+LOCK"].value == "runs LOCK alone"
 
 
 def test_missing_features_are_explained(cli):

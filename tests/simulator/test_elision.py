@@ -11,6 +11,7 @@ import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,6 +105,17 @@ def test_the_memory_of_nested_aborts_prevents_it(experiment: Experiment) -> None
         guarded = experiment("cascade", "elide+futex", **CASCADE, nest=nest)
         assert guarded["begins"] == 1
         assert 2 * nest <= guarded["cycles"] / WORK <= 2.1 * nest + 0.3
+
+
+def test_workloads_elide_on_machines_with_transactions(
+    simulate: Callable[..., dict[str, Any]], flatten: Callable[..., Path]
+) -> None:
+    record = simulate(
+        flatten("i7-4770"), "grid", "--lock=elide+futex", "--seconds=1e-4"
+    )
+    assert record["lock"] == "elide+futex"
+    with pytest.raises(AssertionError, match=r"assert \(2,"):
+        simulate(flatten("opteron-48"), "grid", "--lock=elide+futex", "--seconds=1e-4")
 
 
 def test_deeper_nests_than_the_processor_has(experiment: Experiment) -> None:

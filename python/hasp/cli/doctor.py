@@ -17,6 +17,7 @@ examples:
   hasp doctor                        this machine
   hasp doctor ./server               this machine and this program
   hasp doctor --json -- ./server     JSON lines; the -- is necessary
+  hasp doctor --htm                  whether locks can be elided here
 
 exit status: 0; 1 if the program cannot be interposed; 2 if it does not exist.
 """
@@ -24,8 +25,13 @@ exit status: 0; 1 if the program cannot be interposed; 2 if it does not exist.
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `hasp doctor`."""
-    parser.usage = "hasp doctor [--json [FILE]] [--] [PROGRAM]"
+    parser.usage = "hasp doctor [--htm] [--json [FILE]] [--] [PROGRAM]"
     parser.epilog = EPILOG
+    parser.add_argument(
+        "--htm",
+        action="store_true",
+        help="only whether this machine has hardware transactions, for elide+LOCK",
+    )
     add_json_option(parser)
     parser.add_argument(
         "command", nargs=argparse.REMAINDER, metavar="PROGRAM", help=argparse.SUPPRESS
@@ -38,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     _take_back_program(arguments)
     program = arguments.command[0] if arguments.command else None
-    return examine(program, arguments.json)
+    return examine(program, arguments.json, only_htm=arguments.htm)
 
 
 def _take_back_program(arguments: argparse.Namespace) -> None:

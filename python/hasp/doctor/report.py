@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from hasp.base.errors import EXIT_FINDING, EXIT_FINE
 from hasp.base.output import check_writable, console, table, write_json
-from hasp.doctor import Finding, host
+from hasp.doctor import Finding, host, htm
 from hasp.doctor.program import diagnose
 from hasp.launch import interpose
 
@@ -16,11 +16,11 @@ MARKS = {"fine": "", "note": "note:", "lack": "!"}
 STYLES = {"fine": None, "note": None, "lack": "yellow"}
 
 
-def examine(program: str | None, json: str | None) -> int:
+def examine(program: str | None, json: str | None, *, only_htm: bool = False) -> int:
     """Show what this host and the program offer, or write it to the file `json`.
 
-    Returns 1 if the program cannot be interposed, else 0. Raises HaspError if it does
-    not exist.
+    With `only_htm`, only the host's hardware transactions, and the program. Returns 1
+    if the program cannot be interposed, else 0. Raises HaspError if it does not exist.
     """
     if json:
         check_writable(json)
@@ -28,7 +28,7 @@ def examine(program: str | None, json: str | None) -> int:
     usable = True
     if program:
         found, usable = diagnose(program, interpose.original_environment())
-    found = [*host.findings(), *found]
+    found = [*(htm.findings() if only_htm else host.findings()), *found]
     if json:
         write_json(({"schema": SCHEMA, **asdict(one)} for one in found), json)
     else:

@@ -2,6 +2,7 @@
 /* Command line of hasp-workloads, hasp-shapes and hasp-simulate. */
 #include "bench/workloads/report.h"
 #include "bench/workloads/usage.h"
+#include "eliding.h"
 #include "excluding.h"
 #include "sharing.h"
 
@@ -282,13 +283,16 @@ static void pick_lock(void)
             usage_error("%s takes no lock", run.workload->name);
         return;
     }
-    int found = lock_find(lock_name ? lock_name : DEFAULT_LOCK);
+    int found = eliding_find(lock_name ? lock_name : DEFAULT_LOCK);
     if (found < 0)
         usage_error("there is no lock \"%s\" (" OTHER_LOCKS ")", lock_name);
     if (found == 0)
         usage_error("glibc's mutex cannot run here; futex is the same algorithm");
-    run.lock = lock_operations_at((unsigned)found);
-    lock_name = lock_at((unsigned)found).name;
+    if (!eliding_can(found))
+        usage_error("%s has no transactions, which \"%s\" needs", machine_name(),
+                    lock_name);
+    run.lock = eliding_operations(found);
+    lock_name = eliding_name(found);
 }
 
 static void place_workers(void)

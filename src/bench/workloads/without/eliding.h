@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* The locks of workloads, in programs without elided ones; see eliding/eliding.h. */
+#ifndef HASP_BENCH_WORKLOADS_ELIDING_H
+#define HASP_BENCH_WORKLOADS_ELIDING_H
+
+#include "locks/list/descriptor.h"
+
+static inline int eliding_find(const char *name)
+{
+    return lock_find(name);
+}
+
+static inline bool eliding_can(int index)
+{
+    (void)index;
+    return true;
+}
+
+static inline const struct lock_operations *eliding_operations(int index)
+{
+    return lock_operations_at((unsigned)index);
+}
+
+static inline const char *eliding_name(int index)
+{
+    return lock_at((unsigned)index).name;
+}
+
+#endif
