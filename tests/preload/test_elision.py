@@ -305,3 +305,24 @@ def test_an_elided_lock_can_be_one_of_a_plan_or_of_a_profile() -> None:
     outcome = matrix.run_case("elision", "exclusion", FUTEX, extra, interposer=recorder)
     assert outcome.status == "passed", outcome
     assert os.access(recorder, os.R_OK)
+
+
+def emulator_of(name: str) -> list[str]:
+    preload, lock = f"LD_PRELOAD={matrix.library()}", f"HASP_LOCK={FUTEX.name}"
+    if name == "qemu-x86_64":
+        return [name, "-cpu", "max", "-E", preload, "-E", lock]
+    return ["env", preload, lock, name, "--tool=none", "-q"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["qemu-x86_64", "valgrind"])
+@pytest.mark.parametrize("case", matrix.cases("elision"))
+def test_emulators_whose_transactions_always_abort(name: str, case: str) -> None:
+    """Both abort each transaction, and qemu knows no XTEST; so do virtual machines."""
+    if shutil.which(name) is None or os.uname().machine != "x86_64":
+        pytest.skip(f"{name} is missing, or not for this processor")
+    command = [*emulator_of(name), matrix.PROGRAMS / "elision", case]
+    env = matrix.environment(matrix.NATIVE, {"CHECK_ROUNDS_DIVISOR": "10"})
+    status, text = matrix.run_command(command, env)
+    assert status == 0, text
+    assert text.count(MESSAGE) >= 1
