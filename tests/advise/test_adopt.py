@@ -145,6 +145,13 @@ def test_the_changed_program_works(tmp_path: Path, lock: str) -> None:
     assert compile_and_run(source) == "2000\n"
 
 
+def test_an_elided_lock_stays_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "store.c").write_text(PROGRAM)
+    (record,) = adopted(plan(tmp_path, "store.c:28 &store.mu", "elide+mcs"), tmp_path)
+    assert record["changes"] == []
+    assert "no elision" in record["remarks"][0]
+
+
 def test_a_changed_cxx_program_works(tmp_path: Path) -> None:
     source = tmp_path / "store.cpp"
     source.write_text(CXX)

@@ -137,8 +137,12 @@ class SourceTree:
 def changes_for(entry: Entry, tree: SourceTree, profile: Profile | None) -> SiteChanges:
     """Return what to change for an entry; remarks tell why there is nothing."""
     result = SiteChanges()
-    if native.lock(entry.lock, kind_of(entry.kind)).is_reference:
+    algorithm = native.lock(entry.lock, kind_of(entry.kind))
+    if algorithm.is_reference:
         result.remark("stays as it is: glibc's own")
+        return result
+    if algorithm.is_elided:
+        result.remark("the library has no elision: only `hasp run --plan` elides locks")
         return result
     site = SITE.fullmatch(entry.site)
     if not site:
