@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hasp.base.errors import EXIT_FINDING, EXIT_FINE
 from hasp.base.output import STDOUT, console, note, table, write_json
 from hasp.lab.bench.advice import judge as judged
-from hasp.lab.bench.advice.cases import FITTING, FRESH, JUDGING, Case, load
+from hasp.lab.bench.advice.cases import HALVES, Case, load
 from hasp.lab.bench.advice.judge import Choice, Summary
 from hasp.profile.diagnosis.rules import load as load_rules
 
@@ -58,7 +58,7 @@ def summaries(
 ) -> dict[str, list[Summary]]:
     """The summaries of the advice and the baselines, for each half, and for all."""
     found = {}
-    for half in (FITTING, JUDGING, FRESH, ALL):
+    for half in (*HALVES, ALL):
         mine = [case for case in cases if half in (case.half, ALL)]
         if not mine:
             continue

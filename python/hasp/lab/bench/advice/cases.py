@@ -13,7 +13,8 @@ from hasp.base.errors import HaspError
 from hasp.locks.native import REFERENCE
 from hasp.profile.diagnosis.features import Features, SiteFeatures
 
-FITTING, JUDGING, FRESH = "fitting", "judging", "fresh"
+FITTING, JUDGING, FRESH, UNSEEN = "fitting", "judging", "fresh", "unseen"
+HALVES = (FITTING, JUDGING, FRESH, UNSEEN)
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Case:
 
     program: str
     threads: int
-    half: str  # fitting, judging or fresh
+    half: str  # one of HALVES
     study: str  # name of the study with its runs
     runs: Mapping[str, tuple[float, ...]]  # throughput of each round, by lock
     # the recorded measures; None for a run that used no lock
@@ -64,7 +65,7 @@ def _case(record: dict[str, Any]) -> Case:
     runs = {lock: tuple(values) for lock, values in record["runs"].items() if values}
     if REFERENCE not in runs:
         raise ValueError(f"no run under {REFERENCE}")
-    if record["half"] not in (FITTING, JUDGING, FRESH):
+    if record["half"] not in HALVES:
         raise ValueError(f"half {record['half']!r}")
     return Case(
         program=record["program"],
