@@ -7,10 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from profile_samples import SECOND
 
+from hasp.profile.diagnosis.causes import blocking_section
 from hasp.profile.diagnosis.causes.cause import REMEDIES
 from hasp.profile.diagnosis.causes.facts import Facts
-from hasp.profile.diagnosis.causes.states import estimated
+from hasp.profile.diagnosis.causes.states import State, estimated
 from hasp.profile.diagnosis.causes.words import LONGEST
 from hasp.profile.diagnosis.diagnose import EVIDENCE, diagnose
 from hasp.profile.model.profile import Operation, Profile
@@ -18,7 +20,7 @@ from hasp.profile.report.headline import is_empty
 
 from .cases import CASES, EVERY, blocking, events, herd, never_released, running
 from .names import renamed
-from .parts import program, site, use
+from .parts import MS, program, site, use
 
 NAMES = (
     "",
@@ -133,3 +135,15 @@ def test_cpu_time_that_was_not_read_yet_is_not_sleep(partial: dict[str, int]) ->
     assert estimated(Facts(short).sites[0]).asleep > 0
     short = replace(short, **partial)  # type: ignore[arg-type]
     assert estimated(Facts(short).sites[0]).asleep == 0
+
+
+@pytest.mark.parametrize(("share", "samples"), [(0.09, 0), (0.05, 0), (0.05, 200)])
+def test_sleep_that_was_only_estimated_needs_more_waits(
+    share: float, samples: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = State(running=0.0, asleep=1.0, waiting=0.0, preempted=0.0, samples=samples)
+    monkeypatch.setattr(blocking_section, "state_of", lambda one: state)
+    each = share * 40 * SECOND / 200
+    facts = Facts(program(site(use(1000, 200, each, 10 * MS), held=None)))
+    found = blocking_section.detect(facts.sites[0])
+    assert (found is not None) == (share > 0.06 or samples > 0)

@@ -152,3 +152,12 @@ def test_a_herd_may_find_the_work_of_later_broadcasts() -> None:
     woken = WAITS
     assert diagnose(unheard(360_000, int(0.3 * woken))).lead.id == "herd"
     assert diagnose(unheard(360_000, int(0.1 * woken))).lead.id != "herd"
+
+
+def test_a_small_herd_counts_if_many_wake_ups_are_known_to_be_in_vain() -> None:
+    """Most waiters still wait for the mutex when the next broadcast comes."""
+    heard = int(WAITS / 1.6)  # 1.6 threads woken by each
+    empty = 400_000 - heard
+    found = diagnose(unheard(empty, int(0.45 * WAITS)))
+    assert (found.lead.id, found.lead.remedy) == ("herd", "signal-one")
+    assert diagnose(unheard(empty, int(0.3 * WAITS))).lead.id != "herd"

@@ -61,3 +61,16 @@ def test_a_free_lock_whose_line_others_use_takes_long() -> None:
 @pytest.mark.parametrize("profile", [private(35), private(0)], ids=["near", "unknown"])
 def test_a_free_lock_that_is_taken_quickly_is_only_biased(profile: Profile) -> None:
     assert diagnose(profile).lead.id == "biased"
+
+
+@pytest.mark.parametrize(("here", "cause"), [(36, "shared-line"), (50, "biased")])
+def test_another_lock_of_the_run_tells_how_long_taking_a_near_line_takes(
+    here: float, cause: str
+) -> None:
+    """Clock readings are part of both times, and take longer on some machines."""
+    profile = private(54)
+    other = replace(use(1000), taking_ns=int(100 * here), taken_timed=100)
+    made = site(other, name="db.c:30 &db->other", number=2)
+    profile = replace(profile, sites=(*profile.sites, made))
+    assert diagnose(private(54)).lead.id == "biased"
+    assert diagnose(profile).lead.id == cause

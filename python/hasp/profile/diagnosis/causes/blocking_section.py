@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
-from hasp.profile.diagnosis.causes.limits import PART
+from hasp.profile.diagnosis.causes.limits import PART, SMALL
 from hasp.profile.diagnosis.causes.states import State, state_of
 from hasp.profile.diagnosis.causes.words import call, frames, share, time
 from hasp.profile.model.holding import HolderState
@@ -51,13 +51,16 @@ def detect(one: SiteFacts) -> Cause | None:
     state = state_of(one)
     if state.asleep < PART:
         return None
+    saves = one.loss * state.asleep
+    if not state.samples and saves < SMALL:
+        return None  # no holder was seen asleep, and little is at stake
     return Cause(
         "blocking-section",
         one.name,
         f"{one.waiting} while {call(one.holder)} {doing(state)}, "
         f"{time(one.each_hold)} each time",
         (remedy(state),),
-        one.loss * state.asleep,
+        saves,
         tuple(_evidence(one, state)),
         one.site.number,
         one.holder,

@@ -10,6 +10,10 @@ from hasp.profile.diagnosis.causes.words import number, share, within
 # Threads woken by each broadcast.
 MANY = 2.0
 AGAIN = 0.25  # of the wake-ups; others find the work of further broadcasts
+# Fewer are woken where most of them still wait for the mutex when the next broadcast
+# comes. Then so many wake-ups must be known to be in vain.
+SOME = 1.5
+IN_VAIN = 0.4
 
 
 def detect(one: ConditionFacts) -> Cause | None:
@@ -18,7 +22,7 @@ def detect(one: ConditionFacts) -> Cause | None:
     if not use.broadcasts or use.broadcasts < use.signals:
         return None
     woken = one.wakes / one.heard_broadcasts
-    if woken < MANY or one.again < min(1 - 1.5 / woken, AGAIN):
+    if not _in_vain(one, woken):
         return None
     wasted = max(woken - 1, 0.0) / woken
     return Cause(
@@ -35,3 +39,11 @@ def detect(one: ConditionFacts) -> Cause | None:
         one.site.number,
         one.function,
     )
+
+
+def _in_vain(one: ConditionFacts, woken: float) -> bool:
+    """Return true if enough of the threads that a broadcast wakes wait again."""
+    if woken >= MANY:
+        return one.again >= min(1 - 1.5 / woken, AGAIN)
+    measured = one.use.futile_wakes is not None
+    return measured and woken >= SOME and one.again >= IN_VAIN

@@ -16,9 +16,12 @@ from hasp.profile.diagnosis.causes.limits import (
 from hasp.profile.diagnosis.causes.words import call, number, share, time
 
 # The time to take a free lock in ns: if its cache line is here, with the clock read
-# twice, and if another CPU has it. Measured: 26 to 45, and 70 to 160.
+# twice, and if another CPU has it. Measured: 26 to 45, and 54 to 160.
 NEAR = 40.0
 FAR = 60.0
+# A line of another CPU takes at least this many times as long as one that is here.
+FARTHER = 1.4
+SOME = 20  # timed acquisitions of a lock that others are compared with
 RARELY = 0.02  # of the acquisitions
 CACHED = 64  # locks whose lines stay in the cache, if nobody takes them away
 
@@ -30,6 +33,20 @@ def neighbours(one: SiteFacts) -> float:
         both = min(line.acquisitions, line.neighbour_acquisitions)
         busy[line.lock] = max(both, busy.get(line.lock, 0))
     return min(sum(busy.values()) / max(one.use.acquisitions, 1), 1.0)
+
+
+def least_taking(one: SiteFacts) -> float | None:
+    """Return the time in ns to take a free lock of another site; the shortest one.
+
+    Both times contain the same clock readings, on the same machine. None if no other
+    site has enough timed acquisitions.
+    """
+    known = [
+        site.total.each_taking_ns
+        for site in one.facts.profile.sites
+        if site is not one.site and site.total and site.total.taken_timed >= SOME
+    ]
+    return min((ns for ns in known if ns), default=None)
 
 
 def in_line(one: SiteFacts) -> tuple[str, ...]:
@@ -59,13 +76,15 @@ def _with_data(one: SiteFacts) -> Cause | None:
     """
     use = one.use
     taking = use.each_taking_ns or 0.0
-    if taking < FAR or use.taken_timed < FEW or one.facts.workers < 2:
+    near = least_taking(one)
+    far = min(FAR, FARTHER * near) if near else FAR
+    if taking < far or use.taken_timed < FEW or one.facts.workers < 2:
         return None
     changes = one.owner_changes / use.acquisitions
     others = len(one.facts.profile.threads) > 1 and len(one.site.locks) <= CACHED
     if not others or changes > RARELY or one.contended > RARELY:
         return None
-    cost = use.acquisitions * (taking - NEAR)
+    cost = use.acquisitions * (taking - (near or NEAR))
     return Cause(
         "shared-line",
         one.name,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from hasp.locks.native import REFERENCE
 from hasp.profile.diagnosis.causes.cause import REMEDIES, Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
-from hasp.profile.diagnosis.causes.limits import MATTERS, MOST, PART
+from hasp.profile.diagnosis.causes.limits import CALL, MATTERS, MOST, PART
 from hasp.profile.diagnosis.causes.words import call, share, time
 from hasp.profile.model.profile import Kind
 
@@ -27,8 +27,10 @@ def detect(one: SiteFacts) -> Cause | None:
     if saves < MATTERS:
         return None
     advice: tuple[str, ...] = ("Use a mutex, whose waiters sleep", "Use a mutex")
-    # Threads that never sleep gain nothing from outnumbering the CPUs.
+    # Threads that never sleep gain nothing from outnumbering the CPUs. A mutex gains as
+    # much where waking a waiter takes less time than a section.
     computing = one.facts.running >= (1 - PART) * cpus and not _sleep(one)
+    computing = computing and (one.use.hold.quantile(0.5) or 0.0) < 2 * CALL
     if computing:
         advice = (
             f"Run no more threads than the {cpus} CPUs, or use a mutex",
