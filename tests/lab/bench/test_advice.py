@@ -69,7 +69,20 @@ def test_what_is_chosen_is_compared_with_the_best_and_with_glibc(
     assert fast.regret == 0.0
     assert not fast.surely_worse
     assert chosen(one, "clh").regret is None  # not measured
+    assert chosen(one, "clh").sure_regret is None
+    assert slow.sure_regret == pytest.approx(3.0, abs=0.15)
+    assert slow.sure_regret < slow.raw_regret
+    assert slow.proven_worse == pytest.approx(0.5, abs=0.03)
+    assert fast.sure_regret == fast.proven_worse == 0.0
     assert best_fixed_lock([one]) == "spinbit"
+
+
+def test_a_difference_within_the_noise_is_no_proven_regret(tmp_path: Path) -> None:
+    runs = {"glibc": [1.0, 1.3, 0.8, 1.1], "mcs": [1.2, 1.0, 1.25, 0.9]}
+    (one,) = load(written(tmp_path, case("p", runs=runs)))
+    kept = chosen(one, "glibc")
+    assert kept.raw_regret > 0.04
+    assert kept.sure_regret == 0.0
 
 
 def test_without_a_recommendation_glibcs_lock_is_kept(tmp_path: Path) -> None:

@@ -114,6 +114,7 @@ def _records(
             "best": judged.best_lock(one.case),
             "regret": one.regret,
             "raw_regret": one.raw_regret,
+            "sure_regret": one.sure_regret,
             "to_glibc": asdict(one.to_glibc) if one.to_glibc else None,
         }
     for half, methods in halves.items():
@@ -122,12 +123,12 @@ def _records(
 
 
 CASE_COLUMNS = (
-    *("program", "threads", "half", "advised", "regret", "to glibc's"),
+    *("program", "threads", "half", "advised", "regret", "surely", "to glibc's"),
     *("best", "regret of glibc's"),
 )
 SUMMARY_COLUMNS = (
     *("half", "method", "median", "90 %", "most", "worse than glibc's"),
-    *("raw median", "raw 90 %"),
+    *("sure 90 %", "surely"),
 )
 
 
@@ -148,6 +149,7 @@ def _case_rows(cases: Sequence[Case], advice: Sequence[Choice]) -> list[list[str
                     case.half,
                     lock + share,
                     _percent(one.regret),
+                    _percent(one.sure_regret),
                     _interval(one),
                     judged.best_lock(case),
                     _percent(glibc.regret),
@@ -176,8 +178,8 @@ def _summary_rows(halves: dict[str, list[Summary]]) -> list[list[str]]:
             _percent(one.tail),
             _percent(one.worst),
             _percent(one.worse_than_glibc),
-            _percent(one.raw_median),
-            _percent(one.raw_tail),
+            _percent(one.sure_tail),
+            _percent(one.proven_worse),
         ]
         for half, methods in halves.items()
         for one in methods

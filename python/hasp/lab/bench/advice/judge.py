@@ -32,6 +32,7 @@ class Choice:
     lock: str
     regret: float | None  # held out; None: the lock was not measured
     raw_regret: float | None  # best median / own median - 1
+    sure_regret: float | None  # the part of it that its interval proves
     to_glibc: Ratio | None  # throughput relative to glibc's lock
 
     @property
@@ -40,26 +41,48 @@ class Choice:
         return max(0.0, 1 - self.to_glibc.value) if self.to_glibc else 0.0
 
     @property
+    def proven_worse(self) -> float:
+        """The share by which the whole interval is below glibc's lock, or 0."""
+        high = self.to_glibc.high if self.to_glibc else None
+        return 0.0 if high is None else max(0.0, 1 - high)
+
+    @property
     def surely_worse(self) -> bool:
         """Return true if the whole interval is more than 5 % below glibc's lock."""
-        high = self.to_glibc.high if self.to_glibc else None
-        return high is not None and high < 1 - WORSE_LIMIT
+        return self.proven_worse > WORSE_LIMIT
 
 
 def chosen(case: Case, lock: str) -> Choice:
     """The loss of a lock in a case."""
     values = case.runs.get(lock)
     if values is None:
-        return Choice(case, lock, None, None, None)
-    reference = case.runs[GLIBC]
-    rounds = min(len(values), len(reference))
+        return Choice(case, lock, None, None, None, None)
     return Choice(
         case,
         lock,
-        held_out(case.runs, lock),
-        as_measured(case.runs, lock),
-        ratio_of_medians(values[:rounds], reference[:rounds]),
+        regret=held_out(case.runs, lock),
+        raw_regret=as_measured(case.runs, lock),
+        sure_regret=_sure_regret(case, lock),
+        to_glibc=_ratio(values, case.runs[GLIBC]),
     )
+
+
+def _ratio(values: Sequence[float], reference: Sequence[float]) -> Ratio:
+    """The ratio of the medians in the rounds that both have."""
+    rounds = min(len(values), len(reference))
+    return ratio_of_medians(values[:rounds], reference[:rounds])
+
+
+def _sure_regret(case: Case, lock: str) -> float:
+    """The regret at the lower end of the interval of the best lock's advantage.
+
+    0 if the best lock may be no better: a difference within the noise is no regret.
+    """
+    other = best(case.runs)
+    if other == lock:
+        return 0.0
+    low = _ratio(case.runs[other], case.runs[lock]).low
+    return max(0.0, low - 1) if low is not None else 0.0
 
 
 def advised_lock(measured: Features | None, rules: Rules) -> str:
@@ -104,8 +127,10 @@ class Summary:
     tail: float  # 90th percentile
     raw_median: float
     raw_tail: float
+    sure_tail: float  # 90th percentile of the proven regret
     worst: float
     worse_than_glibc: float  # the most
+    proven_worse: float  # the most that is proven
     surely_worse: int  # number of choices that are surely over 5 % worse than glibc's
 
 
@@ -114,6 +139,7 @@ def summary(method: str, choices: Sequence[Choice]) -> Summary:
     known = [one for one in choices if one.regret is not None]
     regrets = [one.regret or 0.0 for one in known]
     raw = [one.raw_regret or 0.0 for one in known]
+    sure = [one.sure_regret or 0.0 for one in known]
     return Summary(
         method=method,
         cases=len(known),
@@ -122,8 +148,10 @@ def summary(method: str, choices: Sequence[Choice]) -> Summary:
         tail=_tail(regrets),
         raw_median=median(raw),
         raw_tail=_tail(raw),
+        sure_tail=_tail(sure),
         worst=max(regrets),
         worse_than_glibc=max(one.worse for one in known),
+        proven_worse=max(one.proven_worse for one in known),
         surely_worse=sum(one.surely_worse for one in known),
     )
 
