@@ -10,6 +10,7 @@ import pytest
 from hasp.profile.diagnosis.diagnose import diagnose
 from hasp.profile.model.profile import Operation, Profile
 
+from .cases import many
 from .parts import MS, US, program, site, use
 
 
@@ -74,3 +75,17 @@ def test_another_lock_of_the_run_tells_how_long_taking_a_near_line_takes(
     profile = replace(profile, sites=(*profile.sites, made))
     assert diagnose(private(54)).lead.id == "biased"
     assert diagnose(profile).lead.id == cause
+
+
+def test_locks_of_objects_that_soon_disappear_do_not_count_as_many() -> None:
+    """As the messages of a queue: few of them exist at a time."""
+    profile = many()
+    assert diagnose(profile).lead.id == "idle-locks"
+    (made,) = profile.sites
+    step = profile.duration_ns // len(made.locks)
+    brief = tuple(
+        replace(lock, born_ns=number * step, died_ns=(number + 1) * step)
+        for number, lock in enumerate(made.locks)
+    )
+    found = diagnose(replace(profile, sites=(replace(made, locks=brief),)))
+    assert found.lead.id == "not-locks"

@@ -27,3 +27,12 @@ def test_frames_are_plain_and_not_repeated(
 
 def test_names_of_the_c_library_have_no_underscores() -> None:
     assert frames(stack("__poll poll.c:29", module="libc.so.6")) == "poll"
+
+
+def test_stale_frames_of_the_recorder_are_left_out() -> None:
+    """Stacks of programs without debug information may contain some."""
+    inner = stack("__libc_fsync fsync.c:27", module="libc.so.6")
+    stale = stack("stack_intern stacks.c:64", module="libhasp-profile.so")
+    assert frames((*inner, *stale, *stack("log_message log.c:120"))) == (
+        "fsync < log_message"
+    )

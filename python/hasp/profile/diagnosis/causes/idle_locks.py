@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import MANY_LOCKS, MATTERS
 from hasp.profile.diagnosis.causes.words import number, share
+from hasp.profile.model.profile import Lock
 
 PAGE = 4096  # bytes
 FAULT = 500.0  # ns for a page fault that only clears a page
@@ -20,6 +23,8 @@ def detect(one: SiteFacts) -> Cause | None:
     size = max(locks[0].bytes, 1)
     step = 1 + len(locks) // 1000
     some = locks[::step]
+    if step * _alive(some, one.facts.profile.duration_ns) < MANY_LOCKS:
+        return None  # most belong to objects that exist for a moment, such as messages
     used = sum(lock.acquisitions > 0 for lock in some) / len(some)
     waited = sum(lock.contended for lock in some)
     taken = sum(lock.acquisitions for lock in some)
@@ -38,3 +43,10 @@ def detect(one: SiteFacts) -> Cause | None:
         one.site.number,
         one.holder,
     )
+
+
+def _alive(locks: Sequence[Lock], duration_ns: int) -> float:
+    """Return how many of the locks exist at a time, on average over the run."""
+    ends = (duration_ns if lock.died_ns is None else lock.died_ns for lock in locks)
+    lives = sum(end - lock.born_ns for end, lock in zip(ends, locks, strict=True))
+    return lives / max(duration_ns, 1)

@@ -8,6 +8,7 @@ from itertools import groupby
 
 from hasp.base.durations import format_duration
 from hasp.profile.model.naming import is_library
+from hasp.profile.model.sites import HASP
 from hasp.profile.symbols.frame import Frame, Stack
 
 LONGEST = 160  # characters of a verdict
@@ -56,7 +57,11 @@ def call(function: str) -> str:
 
 
 def frames(stack: Stack) -> str:
-    """Return the innermost functions, without repetitions: `write < put < main`."""
+    """Return the innermost functions, without repetitions: `write < put < main`.
+
+    Without debug information, a stack may contain stale frames of the recorder.
+    """
+    stack = tuple(frame for frame in stack if not frame.module.startswith(HASP))
     own = [depth for depth, frame in enumerate(stack) if not is_library(frame)]
     called = stack[: own[-1] + 1] if own else stack  # without the runtime's start
     named = (plain(frame) for frame in called if frame.function)
