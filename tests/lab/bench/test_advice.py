@@ -94,6 +94,13 @@ def test_without_a_recommendation_glibcs_lock_is_kept(tmp_path: Path) -> None:
     assert len(advised([one], load_rules())) == 2
 
 
+def test_recorded_barriers_are_read(tmp_path: Path) -> None:
+    waits = {"site": 1, "name": "b.c:1 &b", "wait_share": 0.2, "wait_p50_ns": 900.0}
+    recording = {**QUIET, "threads": 2, "barriers": [waits]}
+    (one,) = load(written(tmp_path, case("p", recordings=[recording])))
+    assert [item.lock for item in advised([one], load_rules())] == ["glibc"]
+
+
 def test_targets_are_missed_by_a_bad_choice(tmp_path: Path) -> None:
     cases = load(written(tmp_path, case("p"), case("q", "judging")))
     halves = summaries(cases, advised(cases, load_rules()))

@@ -96,7 +96,7 @@ def test_spinning_does_not_help_waiters_for_threads_without_a_cpu() -> None:
     site = verdict({**seldom, "hold_p50_ns": 30.0}).sites[0]
     assert site.recommendation is None
     assert "threads without a CPU" in site.keep
-    assert advised({**seldom, "hold_p50_ns": 30.0}, **FITS) == "spinbit"
+    assert advised({**seldom, "hold_p50_ns": 30.0}, **FITS) == "auto"
 
 
 def test_the_costliest_site_decides_for_the_whole_program() -> None:
@@ -196,3 +196,51 @@ def test_greed_is_the_share_of_the_holds_and_the_holds_during_a_wait() -> None:
     assert greed.greedy_share == pytest.approx(1.0, abs=0.01)
     assert greed.passed_over == pytest.approx(50, rel=0.1)
     assert greed_at(replace(site, threads={1: threads[1]})) == (None, None)
+
+
+def test_a_lock_that_threads_take_incessantly_should_not_change_hands() -> None:
+    hot = {"contended_share": 0.1, "operation_share": 0.1, "hold_p50_ns": 9.0}
+    assert advised(hot) == "auto"
+    assert advised(hot, **FITS) == "auto"
+    assert advised({**hot, "operation_share": 0.04}) == "ttas-backoff"
+
+
+def test_frequent_waits_for_conditions_are_short() -> None:
+    waits = {"blocking_share": 0.12, "blocking_per_s": 45_000.0, "gain": 0.05}
+    assert advised(waits, **FITS) == "ttas-backoff"
+    for fewer in ({"blocking_share": 0.05}, {"blocking_per_s": 1500.0}):
+        assert advised({**waits, **fewer}, **FITS) != "ttas-backoff"
+
+
+def test_free_locks_that_go_from_thread_to_thread_should_be_small() -> None:
+    free = {"contended_share": 0.002, "operation_share": 0.04}
+    assert (
+        advised(
+            {
+                **free,
+                "owner_change_share": 0.5,
+                "trylock_share": 0.0,
+                "blocking_per_s": 0.0,
+            }
+        )
+        == "futex"
+    )
+    assert (
+        advised(
+            {
+                **free,
+                "owner_change_share": 0.1,
+                "trylock_share": 0.0,
+                "blocking_per_s": 0.0,
+            }
+        )
+        is None
+    )
+
+
+def test_waiters_do_not_spin_while_holders_are_interrupted() -> None:
+    """As under Tokyo Cabinet's hash database with eight threads."""
+    crowded = {"contended_share": 0.3, "wait_share": 0.55, "hold_p50_ns": 120.0}
+    assert advised({**crowded, "hold_tail": 5.0}) is not None
+    assert advised({**crowded, "hold_tail": 200.0}) is None
+    assert advised({**crowded, "hold_tail": 200.0}, **FITS) is not None

@@ -64,12 +64,15 @@ def test_a_free_lock_that_is_taken_quickly_is_only_biased(profile: Profile) -> N
     assert diagnose(profile).lead.id == "biased"
 
 
-@pytest.mark.parametrize(("here", "cause"), [(36, "shared-line"), (50, "biased")])
+@pytest.mark.parametrize(
+    ("taking", "here", "cause"),
+    [(54, 36, "shared-line"), (54, 50, "biased"), (120, 200, "shared-line")],
+)
 def test_another_lock_of_the_run_tells_how_long_taking_a_near_line_takes(
-    here: float, cause: str
+    taking: float, here: float, cause: str
 ) -> None:
     """Clock readings are part of both times, and take longer on some machines."""
-    profile = private(54)
+    profile = private(taking)
     other = replace(use(1000), taking_ns=int(100 * here), taken_timed=100)
     made = site(other, name="db.c:30 &db->other", number=2)
     profile = replace(profile, sites=(*profile.sites, made))

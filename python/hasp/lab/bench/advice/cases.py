@@ -11,7 +11,7 @@ from typing import Any
 
 from hasp.base.errors import HaspError
 from hasp.locks.native import REFERENCE
-from hasp.profile.diagnosis.features import Features, SiteFeatures
+from hasp.profile.diagnosis.features import BarrierWaits, Features, SiteFeatures
 
 FITTING, JUDGING, FRESH, UNSEEN = "fitting", "judging", "fresh", "unseen"
 HALVES = (FITTING, JUDGING, FRESH, UNSEEN)
@@ -82,7 +82,11 @@ def _features(record: dict[str, Any] | None) -> Features | None:
     if record is None:
         return None
     sites = tuple(SiteFeatures(**_known(SiteFeatures, one)) for one in record["sites"])
-    return Features(**{**_known(Features, record), "sites": sites})
+    barriers = tuple(
+        BarrierWaits(**_known(BarrierWaits, one)) for one in record.get("barriers", ())
+    )
+    known = _known(Features, record)
+    return Features(**{**known, "sites": sites, "barriers": barriers})
 
 
 def _known(kind: type, record: dict[str, Any]) -> dict[str, Any]:

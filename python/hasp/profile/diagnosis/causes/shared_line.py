@@ -84,7 +84,7 @@ def _with_data(one: SiteFacts) -> Cause | None:
     others = len(one.facts.profile.threads) > 1 and len(one.site.locks) <= CACHED
     if not others or changes > RARELY or one.contended > RARELY:
         return None
-    cost = use.acquisitions * (taking - (near or NEAR))
+    cost = use.acquisitions * (taking - min(near or NEAR, NEAR))
     return Cause(
         "shared-line",
         one.name,
