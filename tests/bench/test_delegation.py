@@ -28,7 +28,9 @@ def test_each_executor_is_measured_beside_glibc(
     delegation.measure_delegation(delegation.Options(runs=1, json=str(written)))
     rows = [json.loads(line) for line in written.read_text().splitlines()]
     subjects = {row["subject"] for row in rows}
-    assert {"glibc", "lock:mcs", "cc-synch", "flat-combining"} <= subjects
+    assert {"glibc", "lock:mcs", "cc-synch", "flat-combining", "rcl"} <= subjects
+    counted = {row["subject"] for row in rows if row.get("sections_per_hold", 0) >= 1}
+    assert {"adaptive", "rcl", "ffwd"} <= counted and "lock:mcs" not in counted
     assert {row["schema"] for row in rows} == {"hasp.delegation/1"}
 
 

@@ -105,7 +105,14 @@ def _measure(command: Sequence[str], name: str, case: Case) -> Run:
         "think_cycles": case.think_cycles,
         "lines": case.lines,
         "sections_per_second": round(row["operations"] * 1e9 / WINDOW_NS),
+        **_counts(row),
     }
+
+
+def _counts(row: Run) -> Run:
+    """Return how many sections the executor, or its server, executed in a hold."""
+    holds = row.get("executor_holds")
+    return {"sections_per_hold": row["executor_sections"] / holds} if holds else {}
 
 
 def _output(command: Sequence[str]) -> str:
@@ -134,7 +141,23 @@ def _rows(runs: Sequence[Run], wanted: Sequence[Case]) -> Iterator[tuple[str, ..
             if sample:
                 ratio = "" if subject == REFERENCE else _ratio(sample, reference)
                 millions = f"{median(sample) / 1e6:.2f}"
-                yield case.name, subject, millions, ratio
+                yield (
+                    case.name,
+                    subject,
+                    millions,
+                    _per_hold(runs, subject, case),
+                    ratio,
+                )
+
+
+def _per_hold(runs: Sequence[Run], subject: str, case: Case) -> str:
+    found = [
+        run["sections_per_hold"]
+        for run in runs
+        if (run["subject"], run["case"]) == (subject, case.name)
+        and "sections_per_hold" in run
+    ]
+    return f"{median(found):.1f}" if found else ""
 
 
 def _ratio(sample: Sequence[float], reference: Sequence[float]) -> str:
@@ -150,8 +173,9 @@ def _ratio(sample: Sequence[float], reference: Sequence[float]) -> str:
 
 def _print(runs: Sequence[Run], wanted: Sequence[Case]) -> None:
     table = output.table()
-    for heading in ("CASE", "SECTIONS BY", "M/S", "TO GLIBC'S"):
-        table.add_column(heading, justify="right" if heading == "M/S" else "left")
+    numbers = ("M/S", "A HOLD")
+    for heading in ("CASE", "SECTIONS BY", *numbers, "TO GLIBC'S"):
+        table.add_column(heading, justify="right" if heading in numbers else "left")
     for row in _rows(runs, wanted):
         table.add_row(*row)
     output.console().print(table)

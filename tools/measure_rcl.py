@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compare the simulated micro-benchmark of Remote Core Locking with its publication.
+
+Prints a Markdown table of the figures of Lozi, David, Thomas, Lawall and Muller,
+"Remote core locking", USENIX ATC 2012 (figure 7c: cycles of a critical section, 47
+clients on a 48-core Opteron; figure 13: the gain from a second server), the figures of
+the same experiment on the simulated machine, and how many agree within 25 %.
+
+    PYTHONPATH=python tools/measure_rcl.py
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+MACHINE, MHZ, CLIENTS = "opteron-48", 2100, 47
+HIGH, LOW = 100, 2_000_000  # cycles between two sections of a client
+DURATION = {HIGH: "12ms", LOW: "30ms"}
+TOLERANCE = 0.25
+
+# Figure 7c: the published name, the lock or executor here, cycles at high and low
+# contention.
+FIGURE_7C = (
+    ("Spinlock", "lock:spinlock", 672_889, 1_288),
+    ("POSIX", "lock:futex", 73_024, 1_826),
+    ("MCS", "lock:mcs", 63_553, 1_457),
+    ("Flat Combining", "flat-combining", 50_447, 15_060),
+    ("RCL", "rcl", 16_682, 1_494),
+)
+TWO_SERVERS = 1.52  # 28.7 to 18.9 transactions a second, figure 13
+
+
+@dataclass(frozen=True)
+class Row:
+    """A published figure, and the simulated one."""
+
+    claim: str
+    published: float
+    simulated: float
+
+    @property
+    def agrees(self) -> bool:
+        return abs(self.simulated / self.published - 1.0) <= TOLERANCE
+
+
+@cache
+def run(subject: str, delay: int, knobs: tuple[str, ...] = ()) -> dict[str, float]:
+    """Return the record of a simulation.
+
+    As in the paper, 47 cores run clients, and one is that of the server; with two
+    servers, 46 cores run clients.
+    """
+    threads = CLIENTS + (subject == "rcl")
+    lock = subject.removeprefix("lock:") if subject.startswith("lock:") else "mcs"
+    chosen = [f"think_cycles={delay}", *knobs]
+    if not subject.startswith("lock:"):
+        chosen.append(f"executor={subject}")
+    words = [sys.executable, "-m", "hasp", "simulate", "--machine", MACHINE]
+    words += ["--workload", "delegation", "--threads", str(threads)]
+    words += ["--locks", lock, "--duration", DURATION[delay], "--json", "-"]
+    for knob in chosen:
+        words += ["--knob", knob]
+    done = subprocess.run(words, check=True, capture_output=True, text=True)
+    record: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return record
+
+
+def cycles(subject: str, delay: int, lines: int = 1) -> float:
+    """Return the cycles from a request until its section has been executed.
+
+    At high contention by Little's law: a mean over completed sections would leave out
+    starving clients, whereas in the paper each client executes 5,000 sections.
+    """
+    record = run(subject, delay, (f"cs_lines={lines}",))
+    if delay == LOW:
+        return record["operation_mean_ns"] * MHZ / 1000
+    return CLIENTS * MHZ / record["throughput_mops"] - delay
+
+
+def rows() -> Iterator[Row]:
+    """Yield the numeric claims."""
+    for name, subject, high, low in FIGURE_7C:
+        yield Row(f"{name}, high contention, cycles", high, cycles(subject, HIGH))
+        yield Row(f"{name}, low contention, cycles", low, cycles(subject, LOW))
+    rcl = cycles("rcl", HIGH)
+    for name, subject, high, _ in FIGURE_7C[1:4]:
+        ratio = cycles(subject, HIGH) / rcl
+        yield Row(f"{name} to RCL, high contention", high / FIGURE_7C[4][2], ratio)
+    one = run("rcl", HIGH, ("locks=2",))["throughput_mops"]
+    two = run("rcl", HIGH, ("locks=2", "servers=2"))["throughput_mops"]
+    yield Row("two servers to one, two busy objects", TWO_SERVERS, two / one)
+
+
+def order(column: int, delay: int) -> str:
+    """Return the subjects, from the fastest, as published and as simulated."""
+    published = sorted(FIGURE_7C, key=lambda row: float(str(row[column])))
+    simulated = sorted(FIGURE_7C, key=lambda row: cycles(row[1], delay))
+    names = [", ".join(row[0] for row in each) for each in (published, simulated)]
+    return f"published: {names[0]}; simulated: {names[1]}"
+
+
+def main() -> int:
+    found = list(rows())
+    print("| | published | simulated | within 25 % |\n|---|---|---|---|")
+    for row in found:
+        published, simulated = (
+            f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
+            for value in (row.published, row.simulated)
+        )
+        agrees = "yes" if row.agrees else "no"
+        print(f"| {row.claim} | {published} | {simulated} | {agrees} |")
+    agree = sum(row.agrees for row in found)
+    print(f"\n{agree} of {len(found)} figures agree ({agree / len(found):.0%}).")
+    print(f"\nFrom the fastest, at high contention: {order(2, HIGH)}.")
+    print(f"At low contention: {order(3, LOW)}.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
