@@ -19,11 +19,16 @@ SECTION = (
 
 
 def refused(
-    folder: Path, capsys: pytest.CaptureFixture[str], *options: str, lock: str = "mu"
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    *options: str,
+    lock: str = "mu",
+    compiles: bool = False,
 ) -> str:
     """Return the message with which nothing is rewritten."""
     texts = {path: path.read_text() for path in folder.glob("*.c")}
-    assert delegate(folder, "--in-place", *options, lock=lock) == 2
+    words = ("--in-place", *options)
+    assert delegate(folder, *words, lock=lock, compiles=compiles) == 2
     assert {path: path.read_text() for path in folder.glob("*.c")} == texts
     return capsys.readouterr().err
 
@@ -119,7 +124,9 @@ def test_a_compiler_that_is_not_installed(
     entries = json.loads(database.read_text())
     entries[0]["arguments"][0] = "no-such-compiler"
     database.write_text(json.dumps(entries))
-    assert "no-such-compiler is not installed" in refused(tmp_path, capsys)
+    assert "no-such-compiler is not installed" in refused(
+        tmp_path, capsys, compiles=True
+    )
 
 
 def test_libclang_is_not_installed(

@@ -14,16 +14,16 @@ pytest.importorskip("clang.cindex")
 BATCH = 250
 
 
-def compare(folder: Path, first: int, count: int, executor: str) -> None:
+def compare(folder: Path, first: int, count: int, executor: str, *flags: str) -> None:
     """Assert that `count` functions print the same before and after."""
     folder.mkdir()
     (folder / "generated.c").write_text(program(first, count))
     write_database(folder, "generated.c")
-    options = ("--out", str(folder / "out"), "--executor", executor, "--no-compile")
+    options = ("--out", str(folder / "out"), "--executor", executor)
     assert delegate(folder, *options, lock="struct shard.mu") == 0
-    before = compile_and_run(folder / "generated.c")
+    before = compile_and_run(folder / "generated.c", *flags)
     assert before.count("\n") == 12 * count
-    after = compile_and_run(folder / "out/generated.c")
+    after = compile_and_run(folder / "out/generated.c", *flags)
     wrong = [
         pair
         for pair in zip(before.splitlines(), after.splitlines(), strict=True)
@@ -41,4 +41,4 @@ def test_60_generated_functions_behave_as_before(tmp_path: Path) -> None:
 @pytest.mark.parametrize("batch", range(40))
 def test_10000_generated_functions_behave_as_before(batch: int, tmp_path: Path) -> None:
     executor = ("lock:futex", "adaptive", "cc-synch", "flat-combining")[batch % 4]
-    compare(tmp_path / "program", 1000 + batch * BATCH, BATCH, executor)
+    compare(tmp_path / "program", 1000 + batch * BATCH, BATCH, executor, "-O2")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from functools import cache
 
 from hasp.base.errors import HaspError
 from hasp.base.suggestion import did_you_mean
@@ -27,7 +28,8 @@ def check_executor(name: str) -> None:
         )
 
 
-def executors() -> list[str]:
+@cache
+def executors() -> tuple[str, ...]:
     """Return the names of the executors, without those of locks."""
     program = str(native.program("hasp-workloads"))
     listed = subprocess.run([program, "--list"], capture_output=True, text=True)
@@ -35,5 +37,5 @@ def executors() -> list[str]:
         raise HaspError(f"{program} fails", "install Hasp again")
     rows = map(json.loads, listed.stdout.splitlines())
     knobs = next(row["knobs"] for row in rows if row.get("workload") == "delegation")
-    words: list[str] = next(k["words"] for k in knobs if k["name"] == "executor")
-    return words[1:]  # the first one stands for calls under a lock
+    words = next(k["words"] for k in knobs if k["name"] == "executor")
+    return tuple(words[1:])  # the first one stands for calls under a lock

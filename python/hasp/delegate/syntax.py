@@ -16,6 +16,7 @@ from hasp.delegate.refusal import Refusal, Refused
 from hasp.delegate.tokens import line_of, tokens
 from hasp.locks.library import settings
 
+MACRO_RECORDS = (501, 503)  # CXCursor_MacroDefinition, CXCursor_InclusionDirective
 ERROR = 3  # severity of a diagnostic
 # Kinds of expressions that have the value of their only child.
 TRANSPARENT = ("UNEXPOSED_EXPR", "PAREN_EXPR")
@@ -178,6 +179,9 @@ class Unit:
                 )
 
     def _add(self, cursor: Any) -> None:
+        # Headers define thousands of macros, and only their uses matter.
+        if cursor._kind_id in MACRO_RECORDS:
+            return
         location = cursor.location
         if location.file is None or location.file.name in self._ignored:
             return
