@@ -94,34 +94,60 @@ static inline void auto_forget(struct lock *lock, bool held)
     store_relaxed(auto_tail(lock), 0);
 }
 
-static inline bool auto_queue(struct lock *lock, uint32_t held,
-                              const struct deadline *deadline)
+enum auto_outcome { AUTO_ACQUIRED, AUTO_TIMED_OUT, AUTO_MOVED };
+
+/* The caller is first in the queue. */
+static inline enum auto_outcome auto_first(struct lock *lock, struct waiter *self,
+                                           uint32_t held,
+                                           const struct deadline *deadline)
+{
+    store_relaxed(&self->asleep, 0);
+    bool acquired = auto_compete(lock, self, held, deadline);
+    if (acquired)
+        auto_adapt(lock);
+    if (acquired && auto_policy(lock) == AUTO_OPEN)
+        auto_queue_dissolve(lock, self);
+    else
+        auto_queue_leave(lock, self);
+    return acquired ? AUTO_ACQUIRED : AUTO_TIMED_OUT;
+}
+
+/* Returns AUTO_MOVED if the caller has become a sleeper of the word. */
+static inline enum auto_outcome auto_queue(struct lock *lock, uint32_t held,
+                                           const struct deadline *deadline)
 {
     fork_repair_if_due(lock, auto_forget);
     enum queue_space space =
         await_queue_space(lock, auto_try, SPIN_THEN_PARK, deadline);
     if (unlikely(space != QUEUE_HAS_SPACE))
-        return space == QUEUE_ACQUIRED;
+        return space == QUEUE_ACQUIRED ? AUTO_ACQUIRED : AUTO_TIMED_OUT;
     struct waiter *self = waiter_take();
     self->may_change = true;
-    if (!auto_queue_enter(lock, self, deadline))
-        return false;
-    store_relaxed(&self->asleep, 0);
-    bool acquired = auto_compete(lock, self, held, deadline);
-    if (acquired)
-        auto_adapt(lock);
-    auto_queue_leave(lock, self);
-    return acquired;
+    enum auto_place place = auto_queue_enter(lock, self, deadline);
+    if (place == AUTO_FIRST)
+        return auto_first(lock, self, held, deadline);
+    if (place == AUTO_LATE)
+        return AUTO_TIMED_OUT;
+    self->epoch += 1u << 8; /* a late requeue moves no later user */
+    waiter_give(self);
+    fence_seq_cst(); /* as in auto_sleep */
+    return AUTO_MOVED;
 }
 
 /* The caller sleeps, or has slept, on the word. It queues unless the lock is open. */
 static inline bool auto_wait_asleep(struct lock *lock, const struct deadline *deadline)
 {
-    bool acquired = false, in_time = auto_sleep_while_open(lock, &acquired, deadline);
-    acquired = acquired || auto_claim(lock);
-    if (acquired)
-        auto_adapt(lock);
-    return acquired || (in_time && auto_queue(lock, AUTO_SLEEPERS, deadline));
+    enum auto_outcome outcome;
+    do {
+        bool acquired = false;
+        bool in_time = auto_sleep_while_open(lock, &acquired, deadline);
+        if (acquired || auto_claim(lock)) {
+            auto_adapt(lock);
+            return true;
+        }
+        outcome = in_time ? auto_queue(lock, AUTO_SLEEPERS, deadline) : AUTO_TIMED_OUT;
+    } while (outcome == AUTO_MOVED);
+    return outcome == AUTO_ACQUIRED;
 }
 
 /* The lock is still biased, or was so when the caller arrived. */
@@ -159,8 +185,10 @@ auto_wait(struct lock *lock, bool biased, const struct deadline *deadline)
         auto_adapt(lock);
         return true;
     }
-    return open ? auto_wait_asleep(lock, deadline)
-                : auto_queue(lock, AUTO_HELD, deadline);
+    enum auto_outcome outcome =
+        open ? AUTO_MOVED : auto_queue(lock, AUTO_HELD, deadline);
+    return outcome == AUTO_MOVED ? auto_wait_asleep(lock, deadline)
+                                 : outcome == AUTO_ACQUIRED;
 }
 
 static inline bool auto_timedlock(struct lock *lock, bool biased,

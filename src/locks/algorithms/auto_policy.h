@@ -61,6 +61,7 @@ enum {
     AUTO_WAIT_NS = AUTO_EPOCH_NS / 16 + 1, /* contended: one wait in this time */
     AUTO_SAMPLE = HANDOVER_LIMIT / 4 + 1,  /* waits between two looks at the clock */
     AUTO_USES = 1024,                      /* the same, of acquisitions */
+    AUTO_USES_TRIED = 64,                  /* the same, in a trial */
     AUTO_TRIES = 1,                        /* epochs before the first try */
     AUTO_TRIES_MOST = 64,
     AUTO_PROOFS = 8, /* epochs; longer than the scheduler lets a thread wait */
@@ -219,15 +220,19 @@ static inline void auto_fall_back(struct lock *lock, struct auto_record *record)
 }
 
 /* Returns whether the rate of the policy in use has changed much, and keeps it. A fall
- * has to last for two epochs. */
-static inline bool auto_has_changed(struct auto_record *record, uint32_t rate)
+ * has to last for two epochs. An open lock's rate depends on which threads happen to
+ * have a CPU, so the highest one of the latest epochs is kept, and only a fall that
+ * this does not explain counts. */
+static inline bool auto_has_changed(struct auto_record *record, uint32_t rate,
+                                    bool open)
 {
     uint32_t before = load_relaxed(&record->rate), bad = load_relaxed(&record->bad);
-    bool fallen = rate < before - before / 3;
+    bool fallen = rate < (open ? before / 4 : before - before / 3);
     store_relaxed(&record->bad, fallen && !bad);
     if (fallen && !bad)
         return false;
-    store_relaxed(&record->rate, rate);
+    uint32_t kept = open && !fallen ? before - before / 32 : 0;
+    store_relaxed(&record->rate, rate > kept ? rate : kept);
     return fallen || rate > before + before / 3;
 }
 
@@ -238,13 +243,14 @@ static inline void auto_consider(struct lock *lock, struct auto_record *record,
     uint32_t before = load_relaxed(&record->rate);
     uint32_t left = load_relaxed(&record->left);
     bool open = auto_policy(lock) == AUTO_OPEN;
-    if (auto_has_changed(record, rate)) {
+    if (auto_has_changed(record, rate, open)) {
         if (rate < before && !open) {
             auto_fall_back(lock, record);
             return;
         }
-        store_relaxed(&record->pause, AUTO_TRIES);
-        left = left < AUTO_TRIES ? left : AUTO_TRIES;
+        uint32_t pause = load_relaxed(&record->pause) / 8 + AUTO_TRIES;
+        store_relaxed(&record->pause, pause);
+        left = left < pause ? left : pause;
     }
     if (!contended && open)
         return;
@@ -280,6 +286,20 @@ static inline void auto_end_epoch(struct lock *lock, struct auto_record *record,
         auto_consider(lock, record, rate, contended);
 }
 
+static inline bool auto_in_trial(const struct auto_record *record)
+{
+    return load_relaxed(&record->kind) >= AUTO_ENTRY;
+}
+
+/* Whether the policy on trial is far worse than the usual one. */
+static inline bool auto_is_hopeless(const struct auto_record *record, uint64_t ns,
+                                    uint64_t rate)
+{
+    uint32_t usual = load_relaxed(&record->rate);
+    return auto_in_trial(record) && ns >= AUTO_EPOCH_NS / 8 &&
+           rate < usual - usual / 4;
+}
+
 static __attribute__((noinline, unused)) void auto_look(struct lock *lock)
 {
     struct auto_record *record = auto_record_of(lock);
@@ -288,9 +308,12 @@ static __attribute__((noinline, unused)) void auto_look(struct lock *lock)
     bool mine = load_relaxed(&record->lock) == (uintptr_t)lock;
     uint32_t kind = load_relaxed(&record->kind);
     uint64_t length = kind >= AUTO_SETTLING ? AUTO_EPOCH_NS / 2 : AUTO_EPOCH_NS;
-    if (mine && now - since < length)
-        return;
     uint32_t uses = count - load_relaxed(&record->count);
+    uint64_t rate = ((uint64_t)uses << 20) / (now - since + 1);
+    if (mine && auto_is_hopeless(record, now - since, rate))
+        kind = AUTO_TRIAL;
+    else if (mine && now - since < length)
+        return;
     uint32_t waits = load_relaxed(auto_waits(lock));
     store_relaxed(&record->since, now);
     store_relaxed(&record->count, count);
@@ -300,8 +323,14 @@ static __attribute__((noinline, unused)) void auto_look(struct lock *lock)
         return;
     }
     bool often = waits >= (now - since) / AUTO_WAIT_NS;
-    uint64_t rate = ((uint64_t)uses << 20) / (now - since + 1);
     auto_end_epoch(lock, record, kind, (uint32_t)rate, often || waits >= uses / 16);
+}
+
+/* The lock has been used `count` times. */
+static inline void auto_look_again(struct lock *lock, uint32_t count)
+{
+    if (count % AUTO_USES == 0 || auto_in_trial(auto_record_of(lock)))
+        auto_look(lock);
 }
 
 /* The holder is about to release the lock, which is not biased. If no thread had to
@@ -316,8 +345,8 @@ static inline void auto_count_use(struct lock *lock)
     }
     uint32_t count = load_relaxed(auto_count(lock)) + 1;
     store_relaxed(auto_count(lock), count);
-    if (unlikely(count % AUTO_USES == 0) && HANDOVER_LIMIT > 1)
-        auto_look(lock);
+    if (unlikely(count % AUTO_USES_TRIED == 0) && HANDOVER_LIMIT > 1)
+        auto_look_again(lock, count);
 }
 
 /* Called by a holder that had to wait. */

@@ -10,11 +10,16 @@
  * Q2. Only the first waiter leaves at the front. It grants the next one its place
  *     (release; pairs with wait_for_grant), and takes waiters that gave up out of the
  *     queue.
+ * Q3. A first waiter that holds the lock may dissolve the queue: it takes the tail, and
+ *     moves the waiters behind it, up to that one, to the sleepers of the word, which
+ *     it makes 2 before (W1). A waiter moved so owns its node again, and changes its
+ *     epoch before it gives it back.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_AUTO_QUEUE_H
 #define HASP_LOCKS_ALGORITHMS_AUTO_QUEUE_H
 
 #include "locks/algorithms/auto_policy.h"
+#include "locks/algorithms/auto_word.h"
 #include "locks/waiting/abandoned_nodes.h"
 
 static inline struct atomic_u32 *auto_tail(struct lock *lock)
@@ -33,23 +38,66 @@ static inline void auto_queue_spin(struct lock *lock, struct waiter *self)
                 return;
 }
 
-/* Waits until the caller, whose node is `self`, is first. Returns false if the deadline
- * has passed; the node then belongs to the queue. */
-static inline bool auto_queue_enter(struct lock *lock, struct waiter *self,
-                                    const struct deadline *deadline)
+enum auto_place { AUTO_FIRST, AUTO_LATE, AUTO_DISSOLVED };
+
+/* Waits until the caller, whose node is `self`, is first, or the queue has been
+ * dissolved. If it is late, the node belongs to the queue. */
+static inline enum auto_place auto_queue_enter(struct lock *lock, struct waiter *self,
+                                               const struct deadline *deadline)
 {
     uint32_t before = exchange_acq_rel(auto_tail(lock), self->link.id);
     if (!before)
-        return true;
+        return AUTO_FIRST;
     struct waiter *ahead = waiter_at(before);
     store_release(&ahead->next, self->link.id);
     bool hopeful = !auto_is_exclusive(lock) && !load_relaxed(&ahead->asleep);
     if (!deadline && auto_policy(lock) == AUTO_SPINNING)
         auto_queue_spin(lock, self);
-    if (wait_for_grant(&self->cell, &self->asleep, SPIN_THEN_PARK, hopeful, deadline) !=
-        WAITER_WAITING)
-        return true;
-    return !abandon(lock, self);
+    uint32_t state =
+        wait_for_grant(&self->cell, &self->asleep, SPIN_THEN_PARK, hopeful, deadline);
+    if (state == WAITER_WAITING) {
+        if (abandon(lock, self))
+            return AUTO_LATE;
+        state = load_relaxed(&self->cell); /* leave() has acquired it */
+    }
+    return state == WAITER_GRANTED ? AUTO_FIRST : AUTO_DISSOLVED;
+}
+
+static inline uint32_t auto_link_of(struct waiter *waiter)
+{
+    uint32_t next;
+    spin_until((next = load_acquire(&waiter->next)) != 0);
+    return next;
+}
+
+/* Returns false if the waiter has given up. Otherwise its thread may have returned, so
+ * the requeue compares the cell, with an epoch. */
+static inline bool auto_move_to_word(struct lock *lock, struct waiter *waiter)
+{
+    uint32_t moved = WAITER_REQUEUED | waiter->epoch; /* while it is still queued */
+    uint32_t was = exchange_release(&waiter->cell, moved);
+    if (was == WAITER_PARKED)
+        requeue(&waiter->cell, moved, &lock->word);
+    return was != WAITER_LEFT;
+}
+
+/* The first waiter leaves, which holds the lock, and the lock is open: the others
+ * become sleepers of the word. If they became first one after another, each might have
+ * to wait for a CPU while the rest sleep. */
+static __attribute__((noinline, unused)) void auto_queue_dissolve(struct lock *lock,
+                                                                  struct waiter *self)
+{
+    uint32_t last = exchange_acquire(auto_tail(lock), 0);
+    uint32_t next = self->link.id == last ? 0 : auto_link_of(self);
+    waiter_give(self);
+    if (next)
+        auto_claim(lock);
+    while (next) {
+        struct waiter *waiter = waiter_at(next);
+        next = next == last ? 0 : auto_link_of(waiter);
+        if (!auto_move_to_word(lock, waiter))
+            give_abandoned(lock, waiter);
+    }
 }
 
 /* The first waiter leaves; the next one becomes first. */

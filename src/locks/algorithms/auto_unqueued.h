@@ -36,8 +36,7 @@ static inline bool auto_spin_open(struct lock *lock)
     do {
         pause_before_attempt(&pause, &left);
         uint32_t seen = load_relaxed(&lock->word);
-        if (seen > AUTO_HELD)
-            taken = AUTO_SLEEPERS;
+        taken = seen ? seen : taken;
         if (seen == 0 && acquire_if(&lock->word, 0, taken))
             return true;
     } while (left);
