@@ -26,6 +26,8 @@ CASES = (
     ["oversubscribed"],
     ["oversubscribed", "--threads=32"],
     ["oversubscribed", "--floor"],
+    ["load_change", "--threads=8", "--seconds=0.1"],
+    ["load_change", "--floor", "--threads=8", "--seconds=0.1"],
     ["trylock"],
     ["trylock", "--floor"],
     ["trylock_hammer"],

@@ -67,6 +67,7 @@ void measure_create_destroy(const struct options *options, struct result *result
 void measure_contended(const struct options *options, struct result *result);
 void measure_think_time(const struct options *options, struct result *result);
 void measure_section_time(const struct options *options, struct result *result);
+void measure_load_change(const struct options *options, struct result *result);
 void measure_oversubscribed(const struct options *options, struct result *result);
 void measure_trylock(const struct options *options, struct result *result);
 void measure_trylock_hammer(const struct options *options, struct result *result);

@@ -29,6 +29,11 @@ static unsigned sixteen_for_each_cpu(void)
     return 4 * four_for_each_cpu();
 }
 
+static unsigned sixty_four(void)
+{
+    return 64;
+}
+
 static bool is_one(unsigned threads)
 {
     return threads == 1;
@@ -47,6 +52,11 @@ static bool is_two(unsigned threads)
 static bool is_even(unsigned threads)
 {
     return threads % 2 == 0;
+}
+
+static bool is_over_two(unsigned threads)
+{
+    return threads > 2;
 }
 
 static bool is_any(unsigned threads)
@@ -136,6 +146,19 @@ const struct bench_case bench_cases[] = {
         .default_seconds = 0.2,
         .measure = measure_oversubscribed,
         .summary = "one short critical section, more threads than CPUs",
+    },
+    {
+        .name = "load_change",
+        .unit = "%",
+        .better = "higher",
+        .has_floor = true,
+        .uses_lock = true,
+        .default_threads = sixty_four,
+        .threads_allowed = is_over_two,
+        .threads_words = "3 or more",
+        .default_seconds = 0.24,
+        .measure = measure_load_change,
+        .summary = "throughput in the 10 ms after a change of load, over that later",
     },
     {
         .name = "trylock",

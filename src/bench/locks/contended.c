@@ -10,9 +10,9 @@
  */
 #include "bench/locks/harness.h"
 #include "bench/locks/operations.h"
+#include "bench/locks/think.h"
 
-enum { THINK_INCREMENTS = 4, CALIBRATION_TURNS = 10000, CALIBRATION_RUNS = 20 };
-enum { THINK_FOR_EACH_SECTION = 3 };
+enum { THINK_INCREMENTS = 4 };
 
 struct contest {
     struct crew crew;
@@ -33,16 +33,6 @@ static always_inline void acquire_loop(const struct operations *operations,
         operations->release(&contest.subject);
         count_one(worker);
     }
-}
-
-/* A chain of multiplications. Loads after the release wait for it, so the chain starts
- * there; the store at its end precedes the next acquisition. */
-static always_inline void think(struct worker *worker, uint64_t turns)
-{
-    uint64_t value = load_relaxed(&worker->thought);
-    for (uint64_t n = 0; n < turns; n++)
-        value = value * 6364136223846793005u + 1;
-    store_relaxed(&worker->thought, value);
 }
 
 static always_inline void think_loop(const struct operations *operations,
@@ -175,21 +165,6 @@ void measure_contended(const struct options *options, struct result *result)
     contest.crew.pinned = true;
     contest.crew.work = options->floor ? work_floor : work_pthread;
     run_contest(options, result, 1);
-}
-
-/* Returns how many turns of think() take `ns`: the fastest of several runs counts, as
- * interrupts and other programs only make a run slower. */
-static uint64_t turns_of(unsigned ns)
-{
-    struct worker scratch = {.index = 0};
-    uint64_t best_ns = UINT64_MAX;
-    for (int i = 0; i < CALIBRATION_RUNS; i++) {
-        uint64_t before_ns = now_ns();
-        think(&scratch, CALIBRATION_TURNS);
-        uint64_t took_ns = now_ns() - before_ns;
-        best_ns = took_ns < best_ns ? took_ns : best_ns;
-    }
-    return (uint64_t)ns * CALIBRATION_TURNS / (best_ns ? best_ns : 1);
 }
 
 void measure_think_time(const struct options *options, struct result *result)

@@ -14,7 +14,9 @@
  * of cache lines, until they pause or its patience of one slice is over; then the next
  * release hands the lock to it. A queue suffers if threads outnumber CPUs: a new first
  * waiter is woken while the lock is held, which takes longer than a short section, and
- * then it may wait for a CPU while the others sleep.
+ * then it may wait for a CPU while the others sleep. So the queue is dissolved when the
+ * lock becomes open: all its threads sleep on the word then, and any of them may be
+ * next.
  *
  *   word      0 free; 1 held; 2 held with possible sleepers on the word; 3 the same,
  *             and the first waiter demands the lock
@@ -28,7 +30,7 @@
  *     the grant of its cell (acquire), upon which the word has not been 0. These pair
  *     with the compare-and-exchange to 0, or the store of the biased release, and with
  *     the grant (all release).
- * I2. The word and the demand keep W1 and W2 of auto_word.h, the queue Q1 and Q2 of
+ * I2. The word and the demand keep W1 and W2 of auto_word.h, the queue Q1 to Q3 of
  *     auto_queue.h.
  * I3. Biased releases are those of futex.h, with its invariants: the first waiters
  *     count themselves in and sleep on the word. They turn to the queue once the bias
@@ -45,8 +47,7 @@
 #ifndef HASP_LOCKS_ALGORITHMS_AUTO_H
 #define HASP_LOCKS_ALGORITHMS_AUTO_H
 
-#include "locks/algorithms/auto_standby.h"
-#include "locks/algorithms/auto_unqueued.h"
+#include "locks/algorithms/auto_waiting.h"
 
 /* Acquire: pairs with the release of every store to the mode. So a thread that finds
  * the bias ended sees the word as it was then, or later: its compare-and-exchange of
@@ -67,87 +68,12 @@ static inline bool auto_fast(struct lock *lock)
     return futex_fast(lock);
 }
 
-static inline bool auto_try(struct lock *lock)
-{
-    return futex_trylock(lock, false);
-}
-
 static inline bool auto_trylock(struct lock *lock, bool biased)
 {
     bool acquired = auto_try(lock);
     if (acquired)
         auto_mark_tried(lock, biased);
     return acquired;
-}
-
-/* A forked child: the queue, and a demand, belong to the parent. A lock that had been
- * granted, but not yet taken, becomes free. */
-static inline void auto_forget(struct lock *lock, bool held)
-{
-    (void)held;
-    bool granted = load_relaxed(auto_demand_of(lock)) & AUTO_GRANTED;
-    uint32_t seen = load_relaxed(&lock->word);
-    while ((granted && seen) || seen == AUTO_DEMAND)
-        if (compare_exchange_relaxed(&lock->word, &seen, granted ? 0 : AUTO_SLEEPERS))
-            break;
-    store_relaxed(auto_demand_of(lock), 0);
-    store_relaxed(auto_tail(lock), 0);
-}
-
-enum auto_outcome { AUTO_ACQUIRED, AUTO_TIMED_OUT, AUTO_MOVED };
-
-/* The caller is first in the queue. */
-static inline enum auto_outcome auto_first(struct lock *lock, struct waiter *self,
-                                           uint32_t held,
-                                           const struct deadline *deadline)
-{
-    store_relaxed(&self->asleep, 0);
-    bool acquired = auto_compete(lock, self, held, deadline);
-    if (acquired)
-        auto_adapt(lock);
-    if (acquired && auto_policy(lock) == AUTO_OPEN)
-        auto_queue_dissolve(lock, self);
-    else
-        auto_queue_leave(lock, self);
-    return acquired ? AUTO_ACQUIRED : AUTO_TIMED_OUT;
-}
-
-/* Returns AUTO_MOVED if the caller has become a sleeper of the word. */
-static inline enum auto_outcome auto_queue(struct lock *lock, uint32_t held,
-                                           const struct deadline *deadline)
-{
-    fork_repair_if_due(lock, auto_forget);
-    enum queue_space space =
-        await_queue_space(lock, auto_try, SPIN_THEN_PARK, deadline);
-    if (unlikely(space != QUEUE_HAS_SPACE))
-        return space == QUEUE_ACQUIRED ? AUTO_ACQUIRED : AUTO_TIMED_OUT;
-    struct waiter *self = waiter_take();
-    self->may_change = true;
-    enum auto_place place = auto_queue_enter(lock, self, deadline);
-    if (place == AUTO_FIRST)
-        return auto_first(lock, self, held, deadline);
-    if (place == AUTO_LATE)
-        return AUTO_TIMED_OUT;
-    self->epoch += 1u << 8; /* a late requeue moves no later user */
-    waiter_give(self);
-    fence_seq_cst(); /* as in auto_sleep */
-    return AUTO_MOVED;
-}
-
-/* The caller sleeps, or has slept, on the word. It queues unless the lock is open. */
-static inline bool auto_wait_asleep(struct lock *lock, const struct deadline *deadline)
-{
-    enum auto_outcome outcome;
-    do {
-        bool acquired = false;
-        bool in_time = auto_sleep_while_open(lock, &acquired, deadline);
-        if (acquired || auto_claim(lock)) {
-            auto_adapt(lock);
-            return true;
-        }
-        outcome = in_time ? auto_queue(lock, AUTO_SLEEPERS, deadline) : AUTO_TIMED_OUT;
-    } while (outcome == AUTO_MOVED);
-    return outcome == AUTO_ACQUIRED;
 }
 
 /* The lock is still biased, or was so when the caller arrived. */
@@ -169,8 +95,10 @@ auto_wait_biased(struct lock *lock, const struct deadline *deadline)
         if (auto_bias_ended(lock))
             break;
     }
-    if (acquired)
+    if (acquired) {
         auto_end_bias(lock);
+        auto_adapt(lock);
+    }
     fetch_add_relaxed(sleepers, UINT32_MAX); /* subtract one */
     return acquired || (in_time && auto_wait_asleep(lock, deadline));
 }

@@ -9,10 +9,11 @@
  *
  * Holders that had to wait compare how many acquisitions a second each policy reaches.
  * The current one is measured all the time; another one is tried now and then for half
- * an epoch, and soon if the rate has changed much. If it was better, it has to stay so
- * for some epochs: a queue is fast until its first waiter has to wait for a CPU. For
- * the same reason, the lock becomes open if the rate falls. An open lock with few waits
- * is not tried.
+ * an epoch, and soon if the rate has changed much. A trial that is clearly worse ends
+ * early. If it was better, it has to stay so for some epochs: a queue is fast until its
+ * first waiter has to wait for a CPU. For the same reason, the lock becomes open if the
+ * rate falls. An open lock with few waits is not tried; the others have to beat the
+ * best of its latest epochs.
  *
  * Acquisitions by trylock do not count. Threads that call it in a loop never wait, so
  * they acquire the lock most often while the others wait: if they counted, the policy
@@ -354,8 +355,8 @@ static inline void auto_adapt(struct lock *lock)
 {
     uint32_t waits = load_relaxed(auto_waits(lock)) + 1;
     store_relaxed(auto_waits(lock), waits);
-    if (HANDOVER_LIMIT == 1) /* model checker: the policy changes all the time */
-        auto_choose(lock, (auto_policy(lock) + 1) % AUTO_POLICIES);
+    if (HANDOVER_LIMIT == 1) /* model checker: every second time, the lock is open */
+        auto_choose(lock, waits % 2 ? 1 + waits / 2 % (AUTO_POLICIES - 1) : 0);
     else if (auto_is_exclusive(lock) || waits % AUTO_SAMPLE == 0)
         auto_look(lock);
 }

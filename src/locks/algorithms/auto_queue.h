@@ -87,7 +87,7 @@ static inline bool auto_move_to_word(struct lock *lock, struct waiter *waiter)
 static __attribute__((noinline, unused)) void auto_queue_dissolve(struct lock *lock,
                                                                   struct waiter *self)
 {
-    uint32_t last = exchange_acquire(auto_tail(lock), 0);
+    uint32_t last = exchange_acq_rel(auto_tail(lock), 0); /* as in auto_queue_leave */
     uint32_t next = self->link.id == last ? 0 : auto_link_of(self);
     waiter_give(self);
     if (next)
