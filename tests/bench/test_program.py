@@ -26,8 +26,8 @@ CASES = (
     ["oversubscribed"],
     ["oversubscribed", "--threads=32"],
     ["oversubscribed", "--floor"],
-    ["load_change", "--threads=8", "--seconds=0.1"],
-    ["load_change", "--floor", "--threads=8", "--seconds=0.1"],
+    ["load_change", "--threads=8"],
+    ["load_change", "--floor", "--threads=8"],
     ["trylock"],
     ["trylock", "--floor"],
     ["trylock_hammer"],
@@ -73,10 +73,11 @@ def measure(program: str, *arguments: str, preload: str = "") -> dict[str, Any]:
 
 @pytest.mark.parametrize("arguments", CASES, ids=" ".join)
 def test_each_case_gives_a_figure(program: str, arguments: list[str]) -> None:
-    # With more threads than CPUs, the measured ones may never get a CPU in a short run.
+    # With more threads than CPUs, the measured ones may never get a CPU in a short run,
+    # and a short run has only one load.
     for seconds in ("0.02", "0.2", "1"):
         record = measure(program, f"--seconds={seconds}", *arguments)
-        if record["operations"]:
+        if record["operations"] and record["outcome"] == "ok":
             break
     assert set(record) == FIELDS
     assert record["case"] == arguments[0]

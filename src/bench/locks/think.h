@@ -4,6 +4,7 @@
 #define HASP_BENCH_LOCKS_THINK_H
 
 #include "bench/locks/harness.h"
+#include "bench/locks/operations.h"
 
 /* Outside a section, threads work for longer than inside it. */
 enum { THINK_FOR_EACH_SECTION = 3 };
