@@ -14,6 +14,7 @@ AGAIN = 0.25  # of the wake-ups; others find the work of further broadcasts
 # comes. Then so many wake-ups must be known to be in vain.
 SOME = 1.5
 IN_VAIN = 0.4
+NONE_WORKS = 0.75  # from here on, not even one of those woken finds work
 
 
 def detect(one: ConditionFacts) -> Cause | None:
@@ -46,4 +47,4 @@ def _in_vain(one: ConditionFacts, woken: float) -> bool:
     if woken >= MANY:
         return one.again >= min(1 - 1.5 / woken, AGAIN)
     measured = one.use.futile_wakes is not None
-    return measured and woken >= SOME and one.again >= IN_VAIN
+    return measured and woken >= SOME and IN_VAIN <= one.again < NONE_WORKS
