@@ -177,7 +177,7 @@ int hasp_tx_begin(struct hasp_tx *tx);
 static inline int hasp_tx_commit(struct hasp_tx *tx)
 {
     note_release(tx->inner.memory);
-    return transaction_commit(&tx->inner);
+    return tx_commit(&tx->inner);
 }
 
 /* Ends the transaction without effect. Returns OK or OUTSIDE. */
@@ -189,7 +189,7 @@ int hasp_tx_abort(struct hasp_tx *tx);
 static inline int hasp_tx_load(struct hasp_tx *tx, const struct hasp_word *word,
                                uint64_t *value)
 {
-    int result = transaction_load(&tx->inner, &word->cell, value);
+    int result = tx_load(&tx->inner, &word->cell, value);
     note_acquired(tx->inner.memory);
     return result;
 }
@@ -197,7 +197,7 @@ static inline int hasp_tx_load(struct hasp_tx *tx, const struct hasp_word *word,
 static inline int hasp_tx_store(struct hasp_tx *tx, struct hasp_word *word,
                                 uint64_t value)
 {
-    return transaction_store(&tx->inner, &word->cell, value);
+    return tx_store(&tx->inner, &word->cell, value);
 }
 
 /* Early release: conflicts on the word no longer concern this transaction, unless it

@@ -43,6 +43,7 @@ UNDER_LOCKS = (
     ("page-cache",),
     ("short-lived:5", "--threads=3"),
     ("long-lived",),
+    ("bank:20", "atomic_by=locks", "read_percent=10", "--threads=3"),
 )
 UNDER_RWLOCKS = (
     ("readers", "--threads=3"),
@@ -60,6 +61,10 @@ WITHOUT_LOCKS = (
     ("messages", "pattern=client-server", "--threads=3", "reply=0"),
     *(("atomics", f"operation={name}") for name in ("cas", "cas-fai", "tas", "swap")),
     ("atomics",),
+)
+INSTEAD_OF_LOCKS = (
+    ("hash-table:12", "servers=1", "--threads=3"),
+    ("bank:20", "atomic_by=transactions", "read_percent=10", "--threads=3"),
 )
 SHORT = ("--warm-up-ns=200000", "--duration-ns=3000000", "--timeout=20")
 
@@ -121,6 +126,15 @@ def test_without_a_lock(program: str, arguments: tuple[str, ...]) -> None:
     record = run(program, *arguments, "--cpus=any")
     check(record)
     assert record["lock"] is None
+    assert record["acquire_p50_ns"] is None
+
+
+@pytest.mark.parametrize("arguments", INSTEAD_OF_LOCKS, ids=" ".join)
+def test_servers_and_transactions_acquire_no_lock(
+    program: str, arguments: tuple[str, ...]
+) -> None:
+    record = run(program, *arguments, "--cpus=any")
+    check(record)
     assert record["acquire_p50_ns"] is None
 
 
@@ -201,6 +215,8 @@ def test_a_lock_without_mutual_exclusion_is_a_finding(
         (["one-lock", "--seconds=0"], "--seconds takes"),
         (["one-lock", "--seconds=1s"], "--seconds takes"),
         (["--workload=messages", "pattern=client-server", "servers=2"], "no client"),
+        (["--workload=messages", "pattern=client-server", "servers=0"], "a server"),
+        (["--workload=hash-table", "servers=2"], "no client"),
         (["--workload=hash-table", "put_percent=60", "remove_percent=50"], "100"),
         (["--workload=one-lock", "--cpus=0"], "1 CPUs for 2 threads"),
         (["--workload=one-lock", "--cpus=0,60000"], "cannot use CPU 60000"),

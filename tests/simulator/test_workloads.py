@@ -28,6 +28,8 @@ UNDER_LOCKS = (
     ("allocator:20",),
     ("page-cache:16", "pages=100"),
     ("short-lived:10", "locks=20"),
+    ("bank:20", "atomic_by=lock", "read_percent=10"),
+    ("bank:20", "atomic_by=locks", "read_percent=10"),
 )
 WITHOUT_LOCKS = (
     ("messages", "pattern=one-way"),
@@ -36,6 +38,12 @@ WITHOUT_LOCKS = (
     ("messages", "pattern=client-server", "servers=3", "read_ahead=1"),
     ("atomics", "operation=cas-fai"),
     ("atomics", "operation=fai"),
+)
+INSTEAD_OF_LOCKS = (
+    ("hash-table:12", "servers=4"),
+    ("hash-table", "servers=1", "read_ahead=1", "write_intent=1"),
+    ("bank:20", "atomic_by=transactions", "read_percent=10"),
+    ("bank", "atomic_by=transactions", "access_cycles=20"),
 )
 WITH_WORK = {"barrier", "pipeline:2", "task-queue", "page-cache"}
 SHORT = ("--warm-up-ns=50000", "--duration-ns=300000")
@@ -59,6 +67,15 @@ def test_without_a_lock(
     simulate: Simulate, opteron: Path, arguments: tuple[str, ...]
 ) -> None:
     assert simulate(opteron, *arguments, "--threads=12", *SHORT)["operations"] > 0
+
+
+@pytest.mark.parametrize("arguments", INSTEAD_OF_LOCKS, ids=" ".join)
+def test_servers_and_transactions_acquire_no_lock(
+    simulate: Simulate, opteron: Path, arguments: tuple[str, ...]
+) -> None:
+    record = simulate(opteron, *arguments, "--threads=12", *SHORT)
+    assert record["operations"] > 0
+    assert record["acquire_p99_ns"] is None
 
 
 @pytest.mark.parametrize("workload", ["one-lock", "n-locks:64", "oversubscribed"])

@@ -52,6 +52,8 @@ bool delegation_prepare(struct run *run)
     const uint64_t servers = run->knobs[KNOB_SERVERS];
     if (executor && !CAN_DELEGATE)
         return refuse(run, "this program has no executors");
+    if (executor && !servers)
+        return refuse(run, "servers=0 leaves an executor without a server");
     if (servers > DELEGATING_SERVERS || servers > count)
         return refuse(run, "there are more servers than objects, or than possible");
     struct delegated *delegated =

@@ -4,13 +4,16 @@
  * "Everything you always wanted to know about synchronization but were afraid to ask",
  * SOSP 2013, section 6.3. The keys of a bucket are contiguous, so a search fetches few
  * lines; each key has a payload in a line of its own. With stripes, each lock guards
- * several buckets; with one stripe, the table has a global lock.
+ * several buckets; with one stripe, the table has a global lock. With servers, the
+ * first workers own the buckets, each its share, without locks; the others send them
+ * requests and wait for the answers, as on SSYNC's message passing.
  *
  * There are twice as many keys as elements and each belongs to one bucket, so a bucket
  * never overflows, and insertions and removals succeed equally often.
  */
 #include "bench/workloads/guarded.h"
 #include "bench/workloads/list.h"
+#include "bench/workloads/mailbox.h"
 
 struct payload {
     struct atomic_u64 value __attribute__((aligned(CACHE_LINE)));
@@ -22,6 +25,13 @@ struct bucket {
     struct atomic_u64 used; /* number of keys, which are contiguous */
     struct atomic_u64 keys[];
 };
+
+struct table {
+    char *buckets;
+    struct mailboxes *boxes; /* those of a client are together, a pair per server */
+};
+
+enum action { GET, PUT, REMOVE, ACTIONS };
 
 static uint64_t capacity(const struct run *run)
 {
@@ -42,7 +52,8 @@ static size_t bucket_bytes(const struct run *run)
 
 static struct bucket *bucket_at(const struct run *run, uint64_t index)
 {
-    return (struct bucket *)((char *)run->shared + index * bucket_bytes(run));
+    const struct table *table = run->shared;
+    return (struct bucket *)(table->buckets + index * bucket_bytes(run));
 }
 
 /* Returns the bucket whose lock and ledger guard bucket `index`. */
@@ -58,9 +69,16 @@ static struct payload *payload_at(const struct run *run, struct bucket *bucket,
     return (struct payload *)((char *)bucket + head_bytes(run)) + place;
 }
 
+/* Returns the boxes of a client at server 0. */
+static struct mailboxes *boxes_of(const struct run *run, uint64_t client)
+{
+    const struct table *table = run->shared;
+    return table->boxes + client * run->knobs[KNOB_SERVERS];
+}
+
 bool hash_table_prepare(struct run *run)
 {
-    uint64_t buckets = run->knobs[KNOB_BUCKETS];
+    uint64_t buckets = run->knobs[KNOB_BUCKETS], servers = run->knobs[KNOB_SERVERS];
     if (run->knobs[KNOB_PUT] + run->knobs[KNOB_REMOVE] > 100) {
         explain(run, "put_percent and remove_percent exceed 100 together");
         return false;
@@ -69,11 +87,20 @@ bool hash_table_prepare(struct run *run)
         explain(run, "there are more stripes than buckets");
         return false;
     }
-    run->shared = run_memory(run, buckets * bucket_bytes(run));
-    for (uint64_t i = 0; run->shared && i < buckets; i++)
+    if (servers && servers >= run->threads) {
+        explain(run, "%u threads leave no client for %llu servers", run->threads,
+                (unsigned long long)servers);
+        return false;
+    }
+    struct table *table = run->shared = run_memory(run, sizeof *table);
+    if (!table || !(table->buckets = run_memory(run, buckets * bucket_bytes(run))))
+        return false;
+    for (uint64_t i = 0; i < buckets; i++)
         if (guard_of(run, i) == bucket_at(run, i))
             mutex_create(&bucket_at(run, i)->mutex);
-    return run->shared != NULL;
+    if (servers)
+        table->boxes = run_memory(run, run->threads * servers * sizeof *table->boxes);
+    return !servers || table->boxes;
 }
 
 /* Inserts every second key. All workers take part, because natively a page is placed on
@@ -128,13 +155,13 @@ static void take_out(struct run *run, struct bucket *bucket, uint64_t place,
 }
 
 static void operate(struct run *run, struct worker *worker, struct bucket *bucket,
-                    uint64_t key, uint64_t dice)
+                    uint64_t key, enum action action)
 {
     uint64_t used = load_relaxed(&bucket->used);
     uint64_t place = find(bucket, key, used);
-    if (dice < run->knobs[KNOB_PUT])
+    if (action == PUT)
         put(run, bucket, place, used, key, worker);
-    else if (dice < run->knobs[KNOB_PUT] + run->knobs[KNOB_REMOVE])
+    else if (action == REMOVE)
         take_out(run, bucket, place, used, worker);
     else if (place < used)
         (void)load_relaxed(&payload_at(run, bucket, place)->value);
@@ -148,26 +175,74 @@ static void acquire(struct run *run, struct mutex *mutex)
         spin_until(mutex_trylock(run, mutex));
 }
 
+static void operate_locked(struct run *run, struct worker *worker, uint64_t key,
+                           enum action action, uint64_t start)
+{
+    uint64_t index = (key - 1) % run->knobs[KNOB_BUCKETS];
+    struct bucket *guard = guard_of(run, index);
+    acquire(run, &guard->mutex);
+    ledger_acquired(&guard->ledger, run, worker, start, ticks());
+    operate(run, worker, bucket_at(run, index), key, action);
+    guard->ledger.released = ticks();
+    mutex_unlock(run, &guard->mutex);
+}
+
+/* A request is its key and its action; the answer is the same number. */
+static void ask(struct run *run, struct worker *worker, uint64_t key,
+                enum action action)
+{
+    uint64_t server = (key - 1) % run->knobs[KNOB_BUCKETS] % run->knobs[KNOB_SERVERS];
+    struct mailboxes *boxes = boxes_of(run, worker->index) + server;
+    mailbox_send(run, &boxes->there, key * ACTIONS + action);
+    mailbox_receive(run, &boxes->back);
+}
+
+static void answer(struct run *run, struct worker *server, struct mailboxes *boxes,
+                   uint64_t number)
+{
+    uint64_t key = number / ACTIONS;
+    struct bucket *bucket = bucket_at(run, (key - 1) % run->knobs[KNOB_BUCKETS]);
+    operate(run, server, bucket, key, (enum action)(number % ACTIONS));
+    mailbox_send(run, &boxes->back, number);
+}
+
+static enum action action_of(const struct run *run, uint64_t dice)
+{
+    if (dice < run->knobs[KNOB_PUT])
+        return PUT;
+    return dice < run->knobs[KNOB_PUT] + run->knobs[KNOB_REMOVE] ? REMOVE : GET;
+}
+
 void hash_table_work(struct run *run, struct worker *worker)
 {
     const struct section section = section_of(run);
-    const uint64_t buckets = run->knobs[KNOB_BUCKETS];
+    const uint64_t keys = run->knobs[KNOB_BUCKETS] * capacity(run);
+    const uint64_t servers = run->knobs[KNOB_SERVERS];
+    if (worker->index < servers) {
+        worker->aside = true;
+        const struct mailbox_clients clients = {
+            .first = boxes_of(run, servers) + worker->index,
+            .stride = servers * sizeof(struct mailboxes),
+            .count = run->threads - servers,
+        };
+        mailbox_serve(run, worker, &clients, answer);
+        return;
+    }
     for (;;) {
-        uint64_t key = 1 + random_below(&worker->random, buckets * capacity(run));
-        uint64_t dice = random_below(&worker->random, 100);
-        uint64_t index = (key - 1) % buckets;
-        struct bucket *guard = guard_of(run, index);
+        uint64_t key = 1 + random_below(&worker->random, keys);
+        enum action action = action_of(run, random_below(&worker->random, 100));
         uint64_t start = ticks();
         if (!run_goes_on(run, start))
-            return;
-        acquire(run, &guard->mutex);
-        ledger_acquired(&guard->ledger, run, worker, start, ticks());
-        operate(run, worker, bucket_at(run, index), key, dice);
-        guard->ledger.released = ticks();
-        mutex_unlock(run, &guard->mutex);
+            break;
+        if (servers)
+            ask(run, worker, key, action);
+        else
+            operate_locked(run, worker, key, action, start);
         run_count(run, worker, start, section.drain ? cycles_drained() : ticks());
         section_think(&section, worker);
     }
+    for (uint64_t server = 0; server < servers; server++)
+        mailbox_send(run, &boxes_of(run, worker->index)[server].there, END);
 }
 
 bool hash_table_check(struct run *run)

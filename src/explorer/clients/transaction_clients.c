@@ -24,7 +24,7 @@ static void expect_same(unsigned thread, unsigned first)
     struct transaction *tx = begin(thread);
     if (load(tx, first, &one) && load(tx, X + Y - first, &other))
         expect(one == other, "a transaction sees a part of another one");
-    transaction_commit(tx);
+    tx_commit(tx);
 }
 
 static void snapshot(unsigned thread)
@@ -84,8 +84,8 @@ static void skew(unsigned thread)
     uint64_t value = 0;
     struct transaction *tx = begin(thread);
     if (load(tx, thread, &value))
-        transaction_store(tx, &tx_words[X + Y - thread], value + 1);
-    if (transaction_commit(tx) == TX_OK)
+        tx_store(tx, &tx_words[X + Y - thread], value + 1);
+    if (tx_commit(tx) == TX_OK)
         fetch_add_relaxed(&served, 1);
 }
 
@@ -109,7 +109,7 @@ static void time_moves(unsigned thread)
     struct transaction *tx = begin(thread);
     if (load(tx, X, &x) && load(tx, Y, &y))
         expect(x >= y, "loads are from different moments");
-    transaction_commit(tx);
+    tx_commit(tx);
 }
 
 /* One transaction runs alone; the other one must give up, or come before it. */
@@ -123,9 +123,9 @@ static void alone(unsigned thread)
     begin_alone(0);
     struct transaction *tx = &transactions[0].tx;
     expect(load(tx, X, &x) && load(tx, Y, &y), "a load fails");
-    transaction_store(tx, &tx_words[Y], y + 1);
-    transaction_store(tx, &tx_words[X], x + 1);
-    expect(transaction_commit(tx) == TX_OK, "its commit fails");
+    tx_store(tx, &tx_words[Y], y + 1);
+    tx_store(tx, &tx_words[X], x + 1);
+    expect(tx_commit(tx) == TX_OK, "its commit fails");
 }
 
 static void finish_alone(void)
@@ -144,7 +144,7 @@ static void alone_reads(unsigned thread)
     struct transaction *tx = &transactions[0].tx;
     expect(load(tx, X, &x) && load(tx, Y, &y), "a load fails");
     expect(x == y, "a transaction sees a part of another one");
-    expect(transaction_abort(tx) == TX_OK, "it cannot be aborted");
+    expect(tx_abort(tx) == TX_OK, "it cannot be aborted");
 }
 
 static void read_beside_alone(unsigned thread)
@@ -155,9 +155,9 @@ static void read_beside_alone(unsigned thread)
     }
     begin_alone(0);
     struct transaction *tx = &transactions[0].tx;
-    transaction_store(tx, &tx_words[X], 1);
-    transaction_store(tx, &tx_words[Y], 1);
-    expect(transaction_commit(tx) == TX_OK, "its commit fails");
+    tx_store(tx, &tx_words[X], 1);
+    tx_store(tx, &tx_words[Y], 1);
+    expect(tx_commit(tx) == TX_OK, "its commit fails");
 }
 
 static void direct_loads(unsigned thread)
@@ -187,7 +187,7 @@ static void direct_pair(unsigned thread)
     struct transaction *tx = begin(thread);
     if (load(tx, X, &x) && load(tx, Y, &y))
         expect(x <= y, "loads are from different moments");
-    transaction_commit(tx);
+    tx_commit(tx);
 }
 
 static void direct_stores(unsigned thread)
@@ -203,7 +203,7 @@ static void direct_stores(unsigned thread)
         uint64_t x = 0, again = 0;
         expect(load(tx, X, &x) && load(tx, X, &again), "a load fails");
         expect(x == again, "a direct store intervenes");
-        transaction_commit(tx);
+        tx_commit(tx);
     }
 }
 
@@ -224,7 +224,7 @@ static void read_node(unsigned thread)
         expect(contents[word] != POISON, "a node was freed too early");
         load(tx, (unsigned)word, &value);
     }
-    transaction_commit(tx);
+    tx_commit(tx);
 }
 
 static void collect(void)
@@ -246,11 +246,10 @@ static void replace_node(void)
     do {
         tx = begin(0);
         if (load(tx, POINTER, &old)) {
-            transaction_store(tx, &tx_words[POINTER],
-                              (uint64_t)(uintptr_t)&tx_nodes[1].word);
-            transaction_free(tx, (void *)(uintptr_t)old);
+            tx_store(tx, &tx_words[POINTER], (uint64_t)(uintptr_t)&tx_nodes[1].word);
+            tx_free(tx, (void *)(uintptr_t)old);
         }
-    } while (transaction_commit(tx) == TX_AGAIN);
+    } while (tx_commit(tx) == TX_AGAIN);
 }
 
 static void node_is_freed(unsigned thread)
@@ -270,8 +269,8 @@ static void privatisation(unsigned thread)
     if (thread == 0) {
         do {
             tx = begin(0);
-            transaction_store(tx, &tx_words[POINTER], 0);
-        } while (transaction_commit(tx) == TX_AGAIN);
+            tx_store(tx, &tx_words[POINTER], 0);
+        } while (tx_commit(tx) == TX_AGAIN);
         begin_operation();
         direct_await_all(&tx_memory);
         contents[NODE] = 1;
@@ -283,9 +282,9 @@ static void privatisation(unsigned thread)
     tx = begin(1);
     if (load(tx, POINTER, &pointer) && pointer) {
         expect(contents[NODE] == 0, "a private node is read");
-        transaction_store(tx, &tx_words[NODE], 7);
+        tx_store(tx, &tx_words[NODE], 7);
     }
-    transaction_commit(tx);
+    tx_commit(tx);
 }
 
 /* Loads of X are forgotten: a store to X does not abort the transaction. */
@@ -300,9 +299,9 @@ static void forgotten(unsigned thread)
     bool both = load(tx, X, &value) && load(tx, Y, &value);
     if (both) {
         commit_forget(tx, &tx_words[X]);
-        transaction_store(tx, &tx_words[Y], value + 1);
+        tx_store(tx, &tx_words[Y], value + 1);
     }
-    expect((transaction_commit(tx) == TX_OK) == both, "a forgotten load conflicts");
+    expect((tx_commit(tx) == TX_OK) == both, "a forgotten load conflicts");
 }
 
 const struct client transaction_clients[] = {

@@ -45,7 +45,7 @@ static inline struct transaction *begin(unsigned thread)
 {
     struct transaction *tx = &transactions[thread].tx;
     begin_operation();
-    expect(transaction_begin(tx, &tx_records[thread]) == TX_OK, "it has begun before");
+    expect(tx_begin(tx, &tx_records[thread]) == TX_OK, "it has begun before");
     return tx;
 }
 
@@ -57,7 +57,7 @@ static inline void begin_alone(unsigned thread)
 
 static inline bool load(struct transaction *tx, unsigned word, uint64_t *value)
 {
-    return transaction_load(tx, &tx_words[word], value) == TX_OK;
+    return tx_load(tx, &tx_words[word], value) == TX_OK;
 }
 
 static inline void add_one(unsigned thread, unsigned word)
@@ -67,8 +67,8 @@ static inline void add_one(unsigned thread, unsigned word)
     do {
         tx = begin(thread);
         if (load(tx, word, &value))
-            transaction_store(tx, &tx_words[word], value + 1);
-    } while (transaction_commit(tx) == TX_AGAIN);
+            tx_store(tx, &tx_words[word], value + 1);
+    } while (tx_commit(tx) == TX_AGAIN);
 }
 
 static inline void store_both(unsigned thread, uint64_t value)
@@ -76,9 +76,9 @@ static inline void store_both(unsigned thread, uint64_t value)
     struct transaction *tx;
     do {
         tx = begin(thread);
-        transaction_store(tx, &tx_words[X], value);
-        transaction_store(tx, &tx_words[Y], value);
-    } while (transaction_commit(tx) == TX_AGAIN);
+        tx_store(tx, &tx_words[X], value);
+        tx_store(tx, &tx_words[Y], value);
+    } while (tx_commit(tx) == TX_AGAIN);
 }
 
 #endif

@@ -35,7 +35,7 @@ static void prepare_again(struct transaction *tx)
     pause_for((tx->random >> 8) % ((uint32_t)PAUSE_LEAST << doublings));
 }
 
-int transaction_begin(struct transaction *tx, struct epochs_record *record)
+int tx_begin(struct transaction *tx, struct epochs_record *record)
 {
     if (unlikely(tx->state != TX_OUTSIDE))
         return TX_NESTED;
@@ -76,7 +76,7 @@ static void note_commit(struct transaction *tx)
         tx->counts.most_retries = tx->attempts;
 }
 
-int transaction_commit(struct transaction *tx)
+int tx_commit(struct transaction *tx)
 {
     int result = tx->state;
     if (unlikely(result == TX_OUTSIDE))
@@ -95,7 +95,7 @@ int transaction_commit(struct transaction *tx)
     return result;
 }
 
-int transaction_abort(struct transaction *tx)
+int tx_abort(struct transaction *tx)
 {
     if (unlikely(tx->state == TX_OUTSIDE))
         return TX_OUTSIDE;

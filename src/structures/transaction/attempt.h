@@ -15,13 +15,13 @@
 #include "structures/transaction/transaction.h"
 
 /* Returns TX_OK, or TX_NESTED. */
-int transaction_begin(struct transaction *tx, struct epochs_record *record);
+int tx_begin(struct transaction *tx, struct epochs_record *record);
 
 /* Ends the transaction. Returns TX_OK if it has taken effect; TX_AGAIN, TX_TOO_LARGE or
  * TX_NO_MEMORY; or TX_OUTSIDE. */
-int transaction_commit(struct transaction *tx);
+int tx_commit(struct transaction *tx);
 
 /* Ends the transaction without effect. Returns TX_OK, or TX_OUTSIDE. */
-int transaction_abort(struct transaction *tx);
+int tx_abort(struct transaction *tx);
 
 #endif

@@ -32,7 +32,7 @@ void block_release(struct tx_memory *memory, void *bytes)
         give(memory, block_of(bytes));
 }
 
-int transaction_allocate(struct transaction *tx, size_t bytes, void **made)
+int tx_allocate(struct transaction *tx, size_t bytes, void **made)
 {
     if (tx->state != TX_OK)
         return tx->state;
@@ -46,7 +46,7 @@ int transaction_allocate(struct transaction *tx, size_t bytes, void **made)
     return TX_OK;
 }
 
-int transaction_free(struct transaction *tx, void *bytes)
+int tx_free(struct transaction *tx, void *bytes)
 {
     if (tx->state != TX_OK || !bytes)
         return tx->state;

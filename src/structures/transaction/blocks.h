@@ -24,8 +24,8 @@ void *block_allocate(struct tx_memory *memory, size_t bytes);
 void block_release(struct tx_memory *memory, void *bytes);
 
 /* The same for a transaction. Each returns TX_OK, or why the transaction has failed. */
-int transaction_allocate(struct transaction *tx, size_t bytes, void **block);
-int transaction_free(struct transaction *tx, void *block);
+int tx_allocate(struct transaction *tx, size_t bytes, void **block);
+int tx_free(struct transaction *tx, void *block);
 
 /* Frees what a committed transaction has freed, once nobody can read it. */
 void blocks_retire(struct transaction *tx);

@@ -10,16 +10,17 @@ static uint64_t owner_of(const struct transaction *tx)
 
 bool commit_awaits(struct atomic_u64 *lock, uint64_t *found, bool patient)
 {
-    uint32_t turns = 0, limit = patient ? yield_limit() : spin_limit();
+    uint32_t turns = patient ? yield_limit() : spin_limit();
     for (*found = version_read(lock); *found & VERSION_LOCKED;
          *found = version_read(lock)) {
-        if (turns != limit)
-            turns++;
-        else if (patient)
+        if (turns) {
+            turns -= relax_at_most(turns);
+        } else if (patient) {
             yield();
-        else
+            relax();
+        } else {
             return false;
-        relax();
+        }
     }
     return true;
 }
@@ -141,8 +142,8 @@ static bool extend(struct transaction *tx)
     return true;
 }
 
-int transaction_load_slowly(struct transaction *tx, const struct atomic_u64 *word,
-                            uint64_t *value)
+int tx_load_slowly(struct transaction *tx, const struct atomic_u64 *word,
+                   uint64_t *value)
 {
     if (tx->state != TX_OK)
         return tx->state;

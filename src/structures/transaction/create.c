@@ -94,7 +94,7 @@ int tx_prepare(struct transaction *tx, struct tx_memory *memory, uint32_t reads,
 void tx_finish(struct transaction *tx)
 {
     struct tx_memory *memory = tx->memory;
-    transaction_abort(tx);
+    tx_abort(tx);
     give(memory, tx->reads, tx->reads_most * sizeof *tx->reads);
     give(memory, tx->writes, tx->writes_most * sizeof *tx->writes);
     give(memory, tx->freed, tx->writes_most * sizeof *tx->freed);

@@ -109,12 +109,12 @@ void hasp_tx_close(struct hasp_tx *tx)
 int hasp_tx_begin(struct hasp_tx *tx)
 {
     struct epochs_record *record = threads_record();
-    return unlikely(!record) ? TX_NO_MEMORY : transaction_begin(&tx->inner, record);
+    return unlikely(!record) ? TX_NO_MEMORY : tx_begin(&tx->inner, record);
 }
 
 int hasp_tx_abort(struct hasp_tx *tx)
 {
-    return transaction_abort(&tx->inner);
+    return tx_abort(&tx->inner);
 }
 
 int hasp_tx_forget(struct hasp_tx *tx, const struct hasp_word *word)
@@ -126,12 +126,12 @@ int hasp_tx_forget(struct hasp_tx *tx, const struct hasp_word *word)
 
 int hasp_tx_allocate(struct hasp_tx *tx, size_t bytes, void **block)
 {
-    return transaction_allocate(&tx->inner, bytes, block);
+    return tx_allocate(&tx->inner, bytes, block);
 }
 
 int hasp_tx_free(struct hasp_tx *tx, void *block)
 {
-    return transaction_free(&tx->inner, block);
+    return tx_free(&tx->inner, block);
 }
 
 void hasp_tx_count(const struct hasp_tx *tx, struct hasp_tx_counts *counts)

@@ -59,8 +59,8 @@ struct tx_memory {
     struct atomic_u64 clock __attribute__((aligned(CACHE_LINE)));
 
     struct atomic_u64 *locks __attribute__((aligned(CACHE_LINE))); /* of stripes */
-    uint64_t stripes; /* a power of 2 */
-    uint32_t shift;   /* a stripe has 1 << shift consecutive bytes, and others */
+    uint64_t stripes;                                              /* a power of 2 */
+    uint32_t shift;         /* a stripe has 1 << shift consecutive bytes, and others */
     uint32_t attempts_most; /* then the transaction runs alone */
     struct epochs *epochs;
     struct tx_allocator allocator;
@@ -85,7 +85,7 @@ struct transaction {
     struct atomic_u64 *locks; /* copies of the memory's */
     uint64_t mask;
     uint32_t shift;
-    int32_t state; /* TX_OUTSIDE; TX_OK; or why every operation fails until the end */
+    int32_t state;   /* TX_OUTSIDE; TX_OK; or why every operation fails until the end */
     uint64_t now;    /* the time at which it reads */
     uint64_t newest; /* version of the stripes that the commit has locked */
     uint64_t filter; /* of the words in the write set, a bit each */
@@ -126,14 +126,14 @@ static inline uint64_t tx_filter(const struct atomic_u64 *word)
     return (uint64_t)1 << (tx_hash(word) >> 58);
 }
 
-/* The rest of transaction_load(): a conflict, a full read set, a transaction that has
+/* The rest of tx_load(): a conflict, a full read set, a transaction that has
  * failed, or a word that may be in the write set. */
-int transaction_load_slowly(struct transaction *tx, const struct atomic_u64 *word,
-                            uint64_t *value);
+int tx_load_slowly(struct transaction *tx, const struct atomic_u64 *word,
+                   uint64_t *value);
 
 /* Returns TX_OK and stores the value; or why the transaction has failed. */
-static inline int transaction_load(struct transaction *tx,
-                                   const struct atomic_u64 *word, uint64_t *value)
+static inline int tx_load(struct transaction *tx, const struct atomic_u64 *word,
+                          uint64_t *value)
 {
     if (likely(tx->state == TX_OK && !(tx->filter & tx_filter(word)))) {
         struct atomic_u64 *lock = tx_lock_of(tx, word);
@@ -146,7 +146,7 @@ static inline int transaction_load(struct transaction *tx,
             return TX_OK;
         }
     }
-    return transaction_load_slowly(tx, word, value);
+    return tx_load_slowly(tx, word, value);
 }
 
 /* Ends the transaction's work: all operations but the end now return `why`. */

@@ -52,8 +52,8 @@ static inline struct tx_write *writes_find(const struct transaction *tx,
 }
 
 /* Returns TX_OK, or why the transaction has failed. */
-static inline int transaction_store(struct transaction *tx, struct atomic_u64 *word,
-                                    uint64_t value)
+static inline int tx_store(struct transaction *tx, struct atomic_u64 *word,
+                           uint64_t value)
 {
     if (unlikely(tx->state != TX_OK))
         return tx->state;

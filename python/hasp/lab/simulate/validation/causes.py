@@ -23,6 +23,11 @@ _ONE_EXCHANGE = (
     "hierarchy; the study's takes two locks and a node"
 )
 
+_MANY_STORES = (
+    "every store and atomic of this machine goes to a bank of the shared cache, and a "
+    "section under Hasp's mcs makes 22 such accesses, under the published one 8"
+)
+
 # By claim, or by a prefix of its id that ends at a slash. These causes lie in the model
 # of the machine, which runs the published forms of locks.
 CAUSES: dict[str, str] = {
@@ -113,6 +118,8 @@ SHIPPED_CAUSES: dict[str, str] = {
     "S42": _LOADS_FIRST,
     "S43": _BARGING,
     "S44": _BARGING,
+    "S60/niagara": _MANY_STORES,
+    "S61": _MANY_STORES,
     "T42": _ONE_EXCHANGE,
     "T42/mcs": "Hasp's mcs needs no node for a free lock, and writes one line only",
     "T44": _ONE_EXCHANGE,

@@ -10,6 +10,7 @@ from hasp.lab.simulate.validation import (
     atomics,
     contention,
     handovers,
+    hash_tables,
     latencies,
     messages,
     rcl,
@@ -27,18 +28,11 @@ CLAIMS: tuple[Claim, ...] = (
     *_of_locks(contention.CLAIMS),
     *_of_locks(handovers.CLAIMS),
     *messages.CLAIMS,
+    *_of_locks(hash_tables.CLAIMS),
     *_of_locks(rcl.CLAIMS),
 )
 
 _SET_UP = "describes how an experiment was set up"
-_HASH_TABLE = (
-    "SSYNC's own hash table, whose layout and length of a critical section decide the "
-    "figure, is not among the simulated workloads"
-)
-_NO_MESSAGES = (
-    "needs SSYNC's hash table over message passing, which is not among the simulated "
-    "workloads"
-)
 _MEMCACHED = (
     "Memcached over a network: the server's kernel, sockets and memory allocation "
     "are not simulated"
@@ -58,16 +52,11 @@ OUT_OF_SCOPE = {
     "S52": "the Tilera's hardware network is not modelled",
     "S55": _SET_UP,
     "S56": _SET_UP,
-    "S57": _SET_UP,
-    "S58": _HASH_TABLE,
-    "S59": _NO_MESSAGES,
-    "S60": _NO_MESSAGES,
-    "S61": _HASH_TABLE,
+    "S59, S60 on the Tilera": "its messages use the hardware network",
     "S62": (
         "depends on where Linux puts threads that are not pinned; the simulated "
         "scheduler moves a thread only to an idle CPU"
     ),
-    "S63": _HASH_TABLE,
     "S64": _MEMCACHED,
     "S65": _MEMCACHED,
     "S66": _MEMCACHED,

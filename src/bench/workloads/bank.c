@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A bank: transfers between two random accounts, and audits that add all accounts up.
+ * After V. Gramoli, R. Guerraoui, V. Trigonakis, "TM2C: a software transactional memory
+ * for many-cores", EuroSys 2012. What makes them atomic:
+ *
+ *   lock          one lock for the bank
+ *   locks         one for each account, acquired in the order of the accounts
+ *   transactions  those of hasp/transaction.h
+ *
+ * In a simulation the private data of a transaction (its read and write sets) cost
+ * nothing; access_cycles stands for the instructions that maintain them.
+ */
+#include "bench/workloads/guarded.h"
+#include "bench/workloads/list.h"
+#include "transacting.h"
+
+enum atomic_by { BY_LOCK, BY_LOCKS, BY_TRANSACTIONS };
+enum { OPENING_BALANCE = 1000 };
+
+const char *const bank_atomic_by[] = {"lock", "locks", "transactions", NULL};
+
+struct account {
+    struct mutex mutex __attribute__((aligned(CACHE_LINE)));
+    struct atomic_u64 balance;
+    struct ledger ledger;
+};
+
+struct bank {
+    struct account whole; /* its mutex is the bank's; it holds nothing */
+    struct account *accounts;
+    struct transacting transacting;
+};
+
+static uint64_t count_of(const struct run *run)
+{
+    return run->knobs[KNOB_ACCOUNTS];
+}
+
+bool bank_prepare(struct run *run)
+{
+    uint64_t by = run->knobs[KNOB_ATOMIC_BY], count = count_of(run);
+    if (by == BY_TRANSACTIONS && !CAN_TRANSACT) {
+        explain(run, "this program has no transactions");
+        return false;
+    }
+    struct bank *bank = run->shared = run_memory(run, sizeof *bank);
+    if (!bank || !(bank->accounts = run_memory(run, count * sizeof *bank->accounts)))
+        return false;
+    mutex_create(&bank->whole.mutex);
+    for (uint64_t i = 0; by == BY_LOCKS && i < count; i++)
+        mutex_create(&bank->accounts[i].mutex);
+    return by != BY_TRANSACTIONS ||
+           transacting_prepare(run, &bank->transacting, (uint32_t)count + 2);
+}
+
+void bank_enter(struct run *run, struct worker *worker)
+{
+    struct bank *bank = run->shared;
+    if (run->knobs[KNOB_ATOMIC_BY] == BY_TRANSACTIONS)
+        transacting_enter(&bank->transacting, worker->index);
+    for (uint64_t i = worker->index; i < count_of(run); i += run->threads)
+        store_relaxed(&bank->accounts[i].balance, OPENING_BALANCE);
+}
+
+static void access_costs(const struct run *run)
+{
+    if (run->knobs[KNOB_ACCESS_CYCLES])
+        pause_cycles(run->knobs[KNOB_ACCESS_CYCLES]);
+}
+
+static bool load(struct run *run, struct worker *worker, uint64_t account,
+                 uint64_t *balance)
+{
+    struct bank *bank = run->shared;
+    access_costs(run);
+    return transacting_load(&bank->transacting, worker->index,
+                            &bank->accounts[account].balance, balance);
+}
+
+static bool store(struct run *run, struct worker *worker, uint64_t account,
+                  uint64_t balance)
+{
+    struct bank *bank = run->shared;
+    access_costs(run);
+    return transacting_store(&bank->transacting, worker->index,
+                             &bank->accounts[account].balance, balance);
+}
+
+static bool attempt_transfer(struct run *run, struct worker *worker, uint64_t from,
+                             uint64_t to)
+{
+    uint64_t paid, received;
+    return load(run, worker, from, &paid) && load(run, worker, to, &received) &&
+           store(run, worker, from, paid - 1) && store(run, worker, to, received + 1);
+}
+
+static bool attempt_audit(struct run *run, struct worker *worker, uint64_t *sum)
+{
+    *sum = 0;
+    for (uint64_t i = 0; i < count_of(run); i++) {
+        uint64_t balance;
+        if (!load(run, worker, i, &balance))
+            return false;
+        *sum += balance;
+    }
+    return true;
+}
+
+/* An audit if `from` is `to`. Returns the sum that it found. */
+static uint64_t transact(struct run *run, struct worker *worker, uint64_t from,
+                         uint64_t to)
+{
+    struct bank *bank = run->shared;
+    uint64_t sum = 0;
+    do {
+        transacting_begin(&bank->transacting, worker->index);
+        if (from == to)
+            attempt_audit(run, worker, &sum);
+        else
+            attempt_transfer(run, worker, from, to);
+    } while (!transacting_commit(&bank->transacting, worker->index));
+    return sum;
+}
+
+static void acquire(struct run *run, struct worker *worker, struct account *account)
+{
+    uint64_t start = ticks();
+    mutex_lock(run, &account->mutex);
+    ledger_acquired(&account->ledger, run, worker, start, ticks());
+}
+
+static void release(struct run *run, struct account *account)
+{
+    account->ledger.released = ticks();
+    mutex_unlock(run, &account->mutex);
+}
+
+static void transfer(struct bank *bank, uint64_t from, uint64_t to)
+{
+    struct atomic_u64 *paid = &bank->accounts[from].balance;
+    struct atomic_u64 *received = &bank->accounts[to].balance;
+    store_relaxed(paid, load_relaxed(paid) - 1);
+    store_relaxed(received, load_relaxed(received) + 1);
+}
+
+static uint64_t audit(const struct run *run, struct bank *bank)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < count_of(run); i++)
+        sum += load_relaxed(&bank->accounts[i].balance);
+    return sum;
+}
+
+/* As transact(), under the bank's lock. */
+static uint64_t under_lock(struct run *run, struct worker *worker, uint64_t from,
+                           uint64_t to)
+{
+    struct bank *bank = run->shared;
+    uint64_t sum = 0;
+    acquire(run, worker, &bank->whole);
+    if (from == to)
+        sum = audit(run, bank);
+    else
+        transfer(bank, from, to);
+    release(run, &bank->whole);
+    return sum;
+}
+
+/* As transact(), under the locks of the accounts. */
+static uint64_t under_locks(struct run *run, struct worker *worker, uint64_t from,
+                            uint64_t to)
+{
+    struct bank *bank = run->shared;
+    uint64_t first = from < to ? from : to, second = from < to ? to : from, sum = 0;
+    if (from != to) {
+        acquire(run, worker, &bank->accounts[first]);
+        acquire(run, worker, &bank->accounts[second]);
+        transfer(bank, from, to);
+        release(run, &bank->accounts[second]);
+        release(run, &bank->accounts[first]);
+        return 0;
+    }
+    for (uint64_t i = 0; i < count_of(run); i++)
+        acquire(run, worker, &bank->accounts[i]);
+    sum = audit(run, bank);
+    for (uint64_t i = 0; i < count_of(run); i++)
+        release(run, &bank->accounts[i]);
+    return sum;
+}
+
+static uint64_t act(struct run *run, struct worker *worker, uint64_t from, uint64_t to)
+{
+    switch ((enum atomic_by)run->knobs[KNOB_ATOMIC_BY]) {
+    case BY_LOCK:
+        return under_lock(run, worker, from, to);
+    case BY_LOCKS:
+        return under_locks(run, worker, from, to);
+    case BY_TRANSACTIONS:
+        return transact(run, worker, from, to);
+    }
+    return 0;
+}
+
+void bank_work(struct run *run, struct worker *worker)
+{
+    const struct section section = section_of(run);
+    const uint64_t count = count_of(run);
+    for (;;) {
+        bool audits = random_below(&worker->random, 100) < run->knobs[KNOB_READ];
+        uint64_t from = random_below(&worker->random, count);
+        uint64_t next = 1 + random_below(&worker->random, count - 1);
+        uint64_t start = ticks();
+        if (!run_goes_on(run, start))
+            return;
+        uint64_t sum = act(run, worker, from, audits ? from : (from + next) % count);
+        if (audits && sum != count * OPENING_BALANCE)
+            worker->balance++;
+        run_count(run, worker, start, section.drain ? cycles_drained() : ticks());
+        section_think(&section, worker);
+    }
+}
+
+bool bank_check(struct run *run)
+{
+    struct bank *bank = run->shared;
+    uint64_t wrong = 0, sum = audit(run, bank);
+    for (unsigned i = 0; i < run->threads; i++)
+        wrong += run->workers[i].balance;
+    if (wrong || sum != count_of(run) * OPENING_BALANCE)
+        explain(run, "%llu audits were wrong; the accounts hold %llu, opened with %llu",
+                (unsigned long long)wrong, (unsigned long long)sum,
+                (unsigned long long)count_of(run) * OPENING_BALANCE);
+    return !wrong && sum == count_of(run) * OPENING_BALANCE;
+}
