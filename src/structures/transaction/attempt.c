@@ -48,7 +48,8 @@ int tx_begin(struct transaction *tx, struct epochs_record *record)
     tx->freed_count = 0;
     tx->outermost = epochs_enter(tx->memory->epochs, record);
     if (likely(!tx->alone))
-        tx->now = clock_now(&tx->memory->clock);
+        tx->now = tx->own ? tx->own : clock_now(&tx->memory->clock);
+    tx->own = 0;
     tx->state = TX_OK;
     return TX_OK;
 }

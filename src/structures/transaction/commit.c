@@ -119,6 +119,7 @@ int commit_writes(struct transaction *tx)
     for (uint32_t i = 0; i < tx->write_count; i++)
         if (tx->writes[i].lock)
             version_release(tx->writes[i].lock, time);
+    tx->own = time;
     return TX_OK;
 }
 

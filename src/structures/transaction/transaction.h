@@ -87,6 +87,7 @@ struct transaction {
     uint32_t shift;
     int32_t state;   /* TX_OUTSIDE; TX_OK; or why every operation fails until the end */
     uint64_t now;    /* the time at which it reads */
+    uint64_t own;    /* time of its commit, if the next one begins there; or 0 */
     uint64_t newest; /* version of the stripes that the commit has locked */
     uint64_t filter; /* of the words in the write set, a bit each */
 
