@@ -219,7 +219,7 @@ static void signals_meet_timeouts(int hold)
     set_up(&way);
     for (int round = 0; round < 300; round++) {
         struct sleeper impatient = {.timeout_us = 150 + round % 50};
-        struct sleeper patient = {.timeout_us = 8000000};
+        struct sleeper patient = {.timeout_us = 15000000};
         pthread_t first = check_start(sleeper_body, &impatient);
         pthread_t second = check_start(sleeper_body, &patient);
         for (int waiting = 0; !waiting;) {
