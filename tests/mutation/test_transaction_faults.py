@@ -58,6 +58,9 @@ FAULTS = {
     "time moves on without a check": Fault(
         "commit.c", "    if (!reads_are_valid(tx))", "    if (false)", "snapshot"
     ),
+    "a transaction begins after its thread's last commit": Fault(
+        "commit.c", "tx->own = time;", "tx->own = time + CLOCK_STEP;", "after-own"
+    ),
     "the commit does not check its loads": Fault(
         "commit.c", "unlikely(!reads_are_valid(tx))", "false", "increments"
     ),

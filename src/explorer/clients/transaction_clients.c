@@ -6,6 +6,7 @@
  */
 #include "explorer/base/variables.h"
 #include "explorer/clients/clients.h"
+#include "explorer/clients/transaction_snapshots.h"
 #include "explorer/clients/transaction_state.h"
 #include "explorer/execution/services.h"
 
@@ -16,45 +17,6 @@
 #include "structures/transaction/writes.h"
 
 enum { COLLECTIONS = EPOCHS_APART + 2 };
-
-/* One attempt; `first` is loaded before the other word. */
-static void expect_same(unsigned thread, unsigned first)
-{
-    uint64_t one = 0, other = 0;
-    struct transaction *tx = begin(thread);
-    if (load(tx, first, &one) && load(tx, X + Y - first, &other))
-        expect(one == other, "a transaction sees a part of another one");
-    tx_commit(tx);
-}
-
-static void snapshot(unsigned thread)
-{
-    if (thread == 0)
-        store_both(0, 1);
-    else
-        expect_same(thread, thread == 1 ? X : Y);
-}
-
-/* Both words are in one stripe. */
-static void neighbours(unsigned thread)
-{
-    transactions[thread].tx.shift = NEIGHBOURS_SHIFT;
-    if (thread < 2)
-        store_both(thread, thread + 1);
-    else
-        expect_same(thread, X);
-}
-
-/* The second commit comes while a load looks at the first one. */
-static void snapshot_of_two(unsigned thread)
-{
-    if (thread == 0) {
-        store_both(0, 1);
-        store_both(0, 2);
-    } else {
-        expect_same(thread, X);
-    }
-}
 
 static void finish_nothing(void)
 {
@@ -334,6 +296,11 @@ const struct client transaction_clients[] = {
      .summary = "two words are stored one after the other while a thread loads both",
      .threads = 2,
      .body = time_moves,
+     .finish = finish_nothing},
+    {.name = "after-own",
+     .summary = "a transaction follows its thread's commit while another one stores",
+     .threads = 2,
+     .body = after_own,
      .finish = finish_nothing},
     {.name = "alone",
      .summary = "one transaction runs alone while another one increments",

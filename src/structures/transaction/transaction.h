@@ -8,6 +8,10 @@
  * nothing that it has read has changed (T. Riegel, P. Felber, C. Fetzer, "A lazy
  * snapshot algorithm with eager validation", DISC 2006); otherwise it aborts.
  *
+ * A transaction that follows a commit of its own begins at the time of that commit, and
+ * need not load the clock, which every commit writes. What others have committed since
+ * is newer than that time, so it is found when it is loaded.
+ *
  * Stores stay in the write set until the commit. A transaction that aborts therefore
  * has nothing to undo.
  *
