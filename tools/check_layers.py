@@ -87,6 +87,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
 # The include path selects the platform and the locks that a workload uses.
 BY_INCLUDE_PATH = {
     *("backend.h", "delegating.h", "eliding.h", "excluding.h", "sharing.h"),
+    "transacting.h",
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
