@@ -29,6 +29,7 @@ static void *pages(size_t bytes);
 #define chunk_present NAMED(chunk_present)
 #define carve NAMED(carve)
 #define pop NAMED(pop)
+#define wait_for_slot NAMED(wait_for_slot)
 #define pool_take NAMED(take)
 #define pool_give NAMED(give)
 #define pool_give_here NAMED(give_here)

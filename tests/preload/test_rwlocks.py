@@ -96,6 +96,19 @@ def test_with_delays_between_any_two_steps(lock: Record) -> None:
     matrix.fail_if_any(outcomes, title, matrix.NOT_PASSED)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("lock", perturbed_locks(), ids=lambda lock: str(lock["name"]))
+def test_a_million_locks(lock: Record) -> None:
+    """Locks that need memory of the library may run out of it, but do not hang."""
+    outcome = matrix.run_case(
+        "rwlocks/very_many_locks", "1000000", matrix.PASS_THROUGH, environment(lock)
+    )
+    if lock["name"].startswith("c-rw"):
+        assert "all million blocks of memory" in outcome.text
+    else:
+        assert outcome.status == "passed", outcome.text
+
+
 def test_every_program_is_run() -> None:
     folder = matrix.PROGRAMS / "rwlocks"
     built = {path.name for path in folder.iterdir() if path.name.startswith("rw_")}

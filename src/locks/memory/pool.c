@@ -60,12 +60,26 @@ static struct pool_slot *pop(struct pool *pool, struct pool_shard *shard)
     return NULL;
 }
 
+/* No slot is free. Ends the process if all ids have been in use since `since`, which
+ * begins at 0, and for too long: a program that keeps so many locks would hang. */
+static void wait_for_slot(const struct pool *pool, uint64_t *since)
+{
+    uint64_t now = now_ns();
+    if (!*since || load_relaxed(&pool->carved) + 1 < POOL_CHUNKS * POOL_CHUNK)
+        *since = now;
+    if (now - *since > (uint64_t)POOL_PATIENCE_NS)
+        die("the program's locks use all million blocks of memory that their algorithm "
+            "may have; choose one that needs none outside the lock (`hasp list`)");
+    yield();
+}
+
 struct pool_slot *pool_take(struct pool *pool)
 {
     uint32_t home = current_thread() % POOL_SHARDS;
+    uint64_t since = 0;
     struct pool_slot *slot = pop(pool, &pool->shards[home]);
     while (unlikely(!slot) && !(slot = carve(pool))) {
-        yield();
+        wait_for_slot(pool, &since);
         for (int i = 0; i < POOL_SHARDS && !slot; i++)
             slot = pop(pool, &pool->shards[i]);
     }

@@ -30,6 +30,8 @@ _Static_assert(sizeof(struct pool_slot) == CACHE_LINE, "one slot, one transfer u
 
 enum { POOL_CHUNK = 64, POOL_CHUNKS = 16384, POOL_SHARDS = 256 };
 
+#define POOL_PATIENCE_NS 5000000000
+
 struct pool_shard {
     struct atomic_u64 head; /* {tag, id}: head of a Treiber stack; the tag prevents
                              * ABA */
@@ -44,7 +46,8 @@ struct pool {
 };
 
 /* Returns a slot with undefined contents. Never fails: if memory or ids are exhausted,
- * it yields until another thread gives a slot back. Acquire: sees everything that the
+ * it yields until another thread gives a slot back. Ends the process with a message if
+ * no id is free for some seconds. Acquire: sees everything that the
  * giver did before. */
 struct pool_slot *pool_take(struct pool *pool);
 

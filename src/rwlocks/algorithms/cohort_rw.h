@@ -139,7 +139,7 @@ static inline bool crw_read_preferred(struct rwlock *lock,
 {
     uint32_t spins = spin_limit();
     struct side_block *gate = reader_gate(lock);
-    fetch_add_acquire(&gate->words[0], GATE_READER);
+    fetch_add_relaxed(&gate->words[0], GATE_READER);
     while (reader_gate_is_closed(gate))
         if (!reader_waits(gate, &spins, deadline)) {
             reader_leaves(lock, gate);

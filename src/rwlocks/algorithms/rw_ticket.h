@@ -139,7 +139,7 @@ static inline bool rw_ticket_await(struct rwlock *lock, uint32_t number, unsigne
 /* Draws a number, and waits until it is in the field. */
 static inline void rw_ticket_wait(struct rwlock *lock, unsigned field)
 {
-    uint64_t word = fetch_add_acquire(&lock->word, (uint64_t)1 << RW_TICKET_NEXT);
+    uint64_t word = fetch_add_relaxed(&lock->word, (uint64_t)1 << RW_TICKET_NEXT);
     (void)rw_ticket_await(lock, rw_ticket_field(word, RW_TICKET_NEXT), field, NULL);
 }
 
@@ -176,7 +176,7 @@ static inline void rw_ticket_let_read(struct rwlock *lock)
     do
         after =
             rw_ticket_settled(lock, rw_ticket_incremented(word, RW_TICKET_READING));
-    while (!compare_exchange_release(&lock->word, &word, after));
+    while (!compare_exchange_relaxed(&lock->word, &word, after));
     if (unlikely(word & RW_TICKET_ASLEEP))
         sleepers_wake(sleepers_place(lock, rw_ticket_field(after, RW_TICKET_READING)));
 }
@@ -188,7 +188,7 @@ static inline uint32_t rw_ticket_take_number(struct rwlock *lock)
     do
         taken = word & RW_TICKET_GIVEN_UP ? word & ~RW_TICKET_GIVEN_UP
                                           : rw_ticket_incremented(word, RW_TICKET_NEXT);
-    while (!compare_exchange_acquire(&lock->word, &word, taken));
+    while (!compare_exchange_relaxed(&lock->word, &word, taken));
     return word & RW_TICKET_GIVEN_UP ? load_relaxed(&lock->state[0])
                                      : rw_ticket_field(word, RW_TICKET_NEXT);
 }
