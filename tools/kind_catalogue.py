@@ -39,8 +39,8 @@ Cabinet and the resolver unbound are tested under each (`tests/real`).
 - **Bytes**: the bytes of state inside `pthread_rwlock_t`, and the bytes outside, from
   the first use (`rw-ticket`, `phase-fair`: the first wait with a deadline) until the
   lock is destroyed, on one NUMA node. Each thread that reads has a record of 128 bytes
-  besides. There are a million blocks of 128 bytes: a program that uses more than 349,000
-  locks of `c-rw-*` ends with a message.
+  besides. There are a million blocks of 128 bytes: a program that uses more than
+  349,000 locks of `c-rw-*` ends with a message.
 - **Pair**: time of an uncontended read lock and unlock, and of a write lock and unlock,
   in a process with several threads, relative to glibc's; `-` if it was not measured.
 
