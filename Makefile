@@ -66,6 +66,7 @@ test: packages-test build ## Everything that fits in ten minutes on two cores
 	$(RUN_TESTS) $(PYTEST)
 
 test-all: packages-test-all build ## All tests: servers, sanitizers, clang, aarch64
+	$(WITH_TOOLS) ninja -C $(BUILD) -j $(JOBS) --quiet servers
 	tools/build-variants
 	$(RUN_TESTS) -m "" $(PYTEST)
 

@@ -78,7 +78,17 @@ def checker(build_dir: Path) -> Checker:
     return Checker(build_dir)
 
 
-@pytest.mark.parametrize("lock", SAMPLE)
+# One of each folder that mutants are made of; the others are slow.
+QUICK = {"ttas", "mcs-park", "mutex:ttas", "spinlock:ticket", "barrier:tournament"}
+
+
+@pytest.mark.parametrize(
+    "lock",
+    [
+        pytest.param(lock, marks=() if lock in QUICK else pytest.mark.slow)
+        for lock in SAMPLE
+    ],
+)
 def test_sampled_mutant_is_caught(checker: Checker, lock: str) -> None:
     file, operation = SAMPLE[lock]
     text = path_of(file).read_text(encoding="utf-8")

@@ -74,7 +74,8 @@ ANY_LOCK_WILL_DO = frozenset(
 # `make test-all` under all locks.
 LONG = frozenset(
     {
-        *("cancel_cond", "cond_lifetime", "fork_mutex", "fork_storm", "memory"),
+        *("allocator", "c11", "cancel_cond", "cancel_lock", "cond_lifetime"),
+        *("cond_timed", "fork_cond", "fork_mutex", "fork_storm", "memory"),
         *("ownership", "signals", "threads"),
     }
 )

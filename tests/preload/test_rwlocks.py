@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from lock_list import Record, records, wrapped_records
 from preload import matrix
@@ -51,7 +53,25 @@ def environment(lock: Record) -> dict[str, str]:
     return env
 
 
-@pytest.mark.parametrize("lock", rwlocks(), ids=lambda lock: str(lock["name"]))
+# Of the wrapped locks, `make test` runs these and the default, `make test-all` all.
+QUICK = {"bravo+rw-futex", "bravo+phase-fair", "mutex:futex", "mutex:mcs"}
+
+
+def quick_or_slow() -> list[Any]:
+    own = {record["name"] for record in records("rwlock")}
+    return [
+        pytest.param(
+            lock,
+            id=str(lock["name"]),
+            marks=()
+            if lock["name"] in own | QUICK or lock["default"]
+            else pytest.mark.slow,
+        )
+        for lock in rwlocks()
+    ]
+
+
+@pytest.mark.parametrize("lock", quick_or_slow())
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_program(program: str, lock: Record) -> None:
     path = f"rwlocks/{program}"

@@ -104,6 +104,7 @@ def test_db_bench(launch: Launcher, lock: Lock) -> None:
     assert known.setdefault(0, outcome) == outcome
 
 
+@quick_locks()
 def test_sqlite(launch: Launcher, lock: Lock, build_dir: Path) -> None:
     """32 threads share one connection, and therefore one recursive mutex.
 
@@ -197,6 +198,7 @@ print(len(sums), sum(sums))
 """
 
 
+@quick_locks()
 def test_python_queue(launch: Launcher) -> None:
     """Eight threads pass on the interpreter lock, a mutex with timed waits."""
     result = launch.run(need("python3", "python3"), "-c", PYTHON_QUEUE)

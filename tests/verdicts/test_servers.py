@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lock_list import BUILD, ROOT
@@ -53,11 +54,28 @@ STRONG = {
 RATIO, ROUNDS = 1.2, 5
 
 
+def path_of(program: Program) -> Path:
+    return BUILD / FOLDERS[program.half].relative_to(ROOT) / program.program
+
+
+def built_programs() -> list[Any]:
+    """All programs; a test of one that is not built by default is slow."""
+    return [
+        pytest.param(
+            program,
+            id=program.name,
+            marks=() if path_of(program).exists() else pytest.mark.slow,
+        )
+        for program in programs()
+    ]
+
+
 def executable(program: Program) -> Path:
     """The program's file; skips the test where an optional compiler is missing."""
-    path = BUILD / FOLDERS[program.half].relative_to(ROOT) / program.program
+    path = path_of(program)
     if not path.exists() and (program.source.suffix == ".cpp" or "omp" in program.name):
         pytest.skip(f"{program.program} is not built: no C++ compiler, or no OpenMP")
+    assert path.exists(), "build it: ninja -C build servers"
     return path
 
 
@@ -115,7 +133,7 @@ def test_row_fits_its_source(program: Program) -> None:
         assert re.search(rf"\b{program.holder}\b", source)
 
 
-@pytest.mark.parametrize("program", programs(), ids=lambda program: program.name)
+@pytest.mark.parametrize("program", built_programs())
 def test_runs_with_every_fix(program: Program) -> None:
     for fix in ("none", *program.fixes):
         serve(program, threads=2, seconds=0.03, fix=fix)
