@@ -4,8 +4,8 @@
  * Prints one JSON object per line and per lock and client on stdout (schema
  * hasp.check/1), and counterexamples on stderr.
  */
-#include "explorer/base/counterexample.h"
 #include "elision/list.h"
+#include "explorer/base/counterexample.h"
 #include "explorer/clients/clients.h"
 #include "explorer/base/variables.h"
 #include "explorer/search/search.h"
@@ -115,12 +115,25 @@ static int check(const struct subject *subject, const struct arguments *argument
 
 static int check_mutex(unsigned index, const struct arguments *arguments)
 {
+    const struct lock_descriptor lock = lock_at(index);
+    const struct subject subject = {"mutex", lock, clients, client_count};
+    client_operations = &lock.operations;
+    int status = check(&subject, arguments);
+    client_operations = NULL; /* the descriptor is a local variable */
+    return status;
+}
+
+static int find_elided(const char *name)
+{
+    int found = elided_find(name);
+    return found > 0 && is_elided((unsigned)found) ? found : -1;
+}
+
+static int check_elided(unsigned index, const struct arguments *arguments)
+{
     const struct lock_descriptor lock = elided_at(index);
-    struct subject subject = {"mutex", lock, clients, client_count};
-    if (is_elided(index)) {
-        subject.clients = elision_clients;
-        subject.client_count = elision_client_count;
-    }
+    const struct subject subject = {"mutex", lock, elision_clients,
+                                    elision_client_count};
     client_operations = &lock.operations;
     int status = check(&subject, arguments);
     client_operations = NULL; /* the descriptor is a local variable */
@@ -185,6 +198,9 @@ static int check_transaction(unsigned variant, const struct arguments *arguments
     return check(&subject, arguments);
 }
 
+/* Wrapped locks are checked only if they are named. */
+static const unsigned none_unnamed = 0;
+
 /* The kinds of locks. `length`: without the wrapped locks. */
 static const struct kind {
     const char *name;
@@ -194,7 +210,9 @@ static const struct kind {
     const struct client *clients;
     const unsigned *client_count;
 } kinds[] = {
-    {"mutex", &lock_list_length, elided_find, check_mutex, clients, &client_count},
+    {"mutex", &lock_list_length, lock_find, check_mutex, clients, &client_count},
+    {"elided", &none_unnamed, find_elided, check_elided, elision_clients,
+     &elision_client_count},
     {"rwlock", &rwlock_list_length, rwlock_find, check_rwlock, rwlock_clients,
      &rwlock_client_count},
     {"spinlock", &spinlock_list_length, spinlock_find, check_spinlock, spinlock_clients,
@@ -267,9 +285,6 @@ static bool client_exists(const struct kind *kind, const char *name)
 {
     for (unsigned i = 0; i < *kind->client_count; i++)
         if (chosen(name, kind->clients[i].name))
-            return true;
-    for (unsigned i = 0; i < elision_client_count; i++)
-        if (kind->clients == clients && chosen(name, elision_clients[i].name))
             return true;
     return false;
 }

@@ -71,6 +71,14 @@ def test_spin_locks_and_barriers_are_explored(
     ]
 
 
+def test_elided_locks_have_their_own_clients() -> None:
+    done = check("--locks", "elide+mcs", "--client", "elided-free", "--json")
+    assert done.returncode == 0, done.stderr
+    [record] = map(json.loads, done.stdout.splitlines())
+    found = (record["kind"], record["lock"], record["client"], record["complete"])
+    assert found == ("mutex", "elide+mcs", "elided-free", True)
+
+
 def test_the_table_shows_how_far_the_search_went() -> None:
     done = check("--locks", "mcs", "--client", "exclusion", "--preemptions", "0")
     assert done.returncode == 0, done.stderr
@@ -91,6 +99,8 @@ def test_clients_are_listed() -> None:
         ("--preemptions", "few"),
         ("--kind", "semaphore"),
         ("--client=recursive", "--locks=mcs"),
+        ("--client=elided", "--locks=mcs"),
+        ("--client=pair", "--locks=elide+mcs"),
         ("--kind=rwlock", "--locks=mcs"),
     ],
     ids=lambda options: options[0],

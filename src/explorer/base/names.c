@@ -57,7 +57,7 @@ static const struct field call_fields[] = {
     {0, 0, NULL}};
 static const struct field delegate_fields[] = {
     FIELD(delegate, lines), FIELD(delegate, tail),     FIELD(delegate, word),
-    FIELD(delegate, busy),       FIELD(delegate, sleepers), FIELD(delegate, lock),
+    FIELD(delegate, busy),  FIELD(delegate, sleepers), FIELD(delegate, lock),
     {0, 0, NULL}};
 static const struct {
     const char *name;

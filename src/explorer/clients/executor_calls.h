@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the clients of executors share: the objects, their sections, and the threads of
+/* The objects and sections that the clients of executors share, and the threads of
  * clients with servers (server_clients.c). */
 #ifndef HASP_EXPLORER_CLIENTS_EXECUTOR_CALLS_H
 #define HASP_EXPLORER_CLIENTS_EXECUTOR_CALLS_H
@@ -26,13 +26,13 @@ void executor_ask(void); /* one section of client_delegate */
 void *executor_count_section(void *context);
 void *executor_outer_section(void *context); /* calls the other object */
 
-/* Whether the executor has servers, which some of the client's threads become. */
+/* Return whether the executor has servers, and whether these replace threads. Some of
+ * the client's threads become threads of the server. */
 bool has_servers(const struct lock_descriptor *about);
 bool replaces_threads(const struct lock_descriptor *about);
 
 void served_once(unsigned thread);
 void served_twice(unsigned thread);
-void served_by_two(unsigned thread);
 void served_nested(unsigned thread);
 void served_while_stopped(unsigned thread);
 void served_condition(unsigned thread);

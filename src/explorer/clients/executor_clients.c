@@ -133,14 +133,14 @@ static void finish_with(uint32_t expected)
     executor_list[executor].operations.destroy(&outer_delegate);
 }
 
-static bool has_none(const struct lock_descriptor *about)
+static bool has_no_server(const struct lock_descriptor *about)
 {
     return !has_servers(about);
 }
 
 static bool parks_without_server(const struct lock_descriptor *about)
 {
-    return parks(about) && has_none(about);
+    return parks(about) && has_no_server(about);
 }
 
 static void finish_two(void)
@@ -164,13 +164,7 @@ static void finish_stopped(void)
     finish_with(1);
 }
 
-static void finish_condition(void)
-{
-    expect(outer_sections == 1, "a section is missing");
-    finish_with(2);
-}
-
-static void finish_served_nested(void)
+static void finish_one_of_each(void)
 {
     expect(outer_sections == 1, "a section is missing");
     finish_with(2);
@@ -186,34 +180,34 @@ const struct client executor_clients[] = {
     {.name = "pair",
      .summary = "two threads, one section each",
      .threads = 2,
-     .suits = has_none,
+     .suits = has_no_server,
      .body = once,
      .finish = finish_two,
      .nodes = {0, 1}},
     {.name = "twice",
      .summary = "two threads, two sections each",
      .threads = 2,
-     .suits = has_none,
+     .suits = has_no_server,
      .body = twice,
      .finish = finish_four},
     {.name = "three",
      .summary = "three threads, one section each",
      .threads = 3,
-     .suits = has_none,
+     .suits = has_no_server,
      .body = once,
      .finish = finish_three,
      .alike = BIT(1) | BIT(2)},
     {.name = "four",
      .summary = "four threads, one section each: more than one combiner executes",
      .threads = 4,
-     .suits = has_none,
+     .suits = has_no_server,
      .body = once,
      .finish = finish_four,
      .alike = BIT(1) | BIT(2) | BIT(3)},
     {.name = "nodes",
      .summary = "three threads on two NUMA nodes, one section each",
      .threads = 3,
-     .suits = has_none,
+     .suits = has_no_server,
      .body = once,
      .finish = finish_three,
      .nodes = {0, 1, 1},
@@ -221,13 +215,13 @@ const struct client executor_clients[] = {
     {.name = "nested",
      .summary = "sections of one object call another one, which a third thread calls",
      .threads = 3,
-     .suits = has_none,
+     .suits = has_no_server,
      .body = nested,
      .finish = finish_nested},
     {.name = "fork",
      .summary = "a thread forks while the object is idle; another one starts",
      .threads = 3,
-     .suits = has_none,
+     .suits = has_no_server,
      .body = fork_while_idle,
      .finish = finish_four,
      .child = 2},
@@ -256,12 +250,12 @@ const struct client executor_clients[] = {
      .threads = 3,
      .suits = has_servers,
      .body = served_nested,
-     .finish = finish_served_nested},
+     .finish = finish_one_of_each},
     {.name = "two-servers",
      .summary = "two threads, one section each, and two threads of the server",
      .threads = 4,
      .suits = replaces_threads,
-     .body = served_by_two,
+     .body = served_once,
      .finish = finish_two},
     {.name = "replaced",
      .summary = "a section waits for one of another object: another thread serves",
@@ -274,7 +268,7 @@ const struct client executor_clients[] = {
      .threads = 4,
      .suits = replaces_threads,
      .body = served_condition,
-     .finish = finish_condition},
+     .finish = finish_one_of_each},
 };
 const unsigned executor_client_count =
     sizeof executor_clients / sizeof executor_clients[0];

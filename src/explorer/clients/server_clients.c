@@ -26,6 +26,16 @@ static void serve(unsigned number)
     server_serve(client_delegate.server, number);
 }
 
+/* The threads after the callers are those of the server. Returns whether this one has
+ * been such a thread. */
+static bool has_served(unsigned thread, unsigned callers)
+{
+    if (thread < callers)
+        return false;
+    serve(thread - callers + 1);
+    return true;
+}
+
 /* The last of `count` callers that ends dismisses the server. */
 static void leave_server(uint32_t count)
 {
@@ -48,10 +58,8 @@ static void prepare_spinning(unsigned thread)
 
 void served_once(unsigned thread)
 {
-    if (thread == 2) {
-        serve(1);
+    if (has_served(thread, 2))
         return;
-    }
     prepare_spinning(thread);
     executor_ask();
     leave_server(2);
@@ -59,33 +67,18 @@ void served_once(unsigned thread)
 
 void served_twice(unsigned thread)
 {
-    if (thread == 1) {
-        serve(1);
+    if (has_served(thread, 1))
         return;
-    }
     executor_prepare(thread);
     executor_ask();
     executor_ask();
     leave_server(1);
 }
 
-void served_by_two(unsigned thread)
-{
-    if (thread >= 2) {
-        serve(thread - 1);
-        return;
-    }
-    prepare_spinning(thread);
-    executor_ask();
-    leave_server(2);
-}
-
 void served_nested(unsigned thread)
 {
-    if (thread == 2) {
-        serve(1);
+    if (has_served(thread, 2))
         return;
-    }
     prepare_spinning(thread);
     if (thread == 0)
         executor_call(&outer_delegate, executor_outer_section, &outer_sections);
@@ -113,10 +106,8 @@ static void *ending_section(void *context)
 static void with_stopped(unsigned thread)
 {
     struct request request = {0, 0};
-    if (thread >= 2) {
-        serve(thread - 1);
+    if (has_served(thread, 2))
         return;
-    }
     prepare_spinning(thread);
     if (thread == 0) {
         executor_call(&outer_delegate, stopped_section, &outer_sections);
@@ -127,7 +118,8 @@ static void with_stopped(unsigned thread)
     leave_server(2);
 }
 
-/* The manager: the request must wait while the section is stopped. */
+/* Thread 3 manages the server: it takes the turn of the thread whose section is stopped
+ * while a request waits. */
 void served_while_stopped(unsigned thread)
 {
     if (thread == 3) {
@@ -159,12 +151,10 @@ static void *signalling_section(void *context)
 void served_condition(unsigned thread)
 {
     struct request request = {0, 0};
-    if (thread >= 2) {
-        serve(thread - 1);
+    if (has_served(thread, 2))
         return;
-    }
     prepare_spinning(thread);
     executor_call(&client_delegate, thread == 0 ? waiting_section : signalling_section,
-         &request);
+                  &request);
     leave_server(2);
 }

@@ -22,6 +22,7 @@ from hasp.locks.native import LockInfo
 
 Record = dict[str, Any]
 ENGINE = "hasp-explore"
+ELIDED = "elided"  # its kind of elided mutexes
 
 
 @dataclass
@@ -59,6 +60,11 @@ def _clients() -> list[Record]:
     return [json.loads(line) for line in listing.stdout.splitlines()]
 
 
+def _kind_of(lock: LockInfo) -> str:
+    """Return the checker's kind of a lock: elided mutexes have their own clients."""
+    return ELIDED if lock.is_elided else lock.kind
+
+
 def list_clients(destination: str | None) -> int:
     """Print the clients that check each lock; return the exit status."""
     records = _clients()
@@ -76,7 +82,7 @@ def check_locks(options: Options) -> int:
             "glibc's own locks cannot be model-checked",
             "choose locks from `hasp list`",
         )
-    kinds = {lock.kind for lock in options.locks}
+    kinds = {_kind_of(lock) for lock in options.locks}
     names = [record["client"] for record in _clients() if record["kind"] in kinds]
     if options.client not in ("all", *names):
         raise HaspError(
@@ -157,7 +163,7 @@ def _check_one(work: _Work, lock: LockInfo) -> None:
     command = [
         native.engine(ENGINE),
         "--kind",
-        lock.kind,
+        _kind_of(lock),
         "--lock",
         lock.name,
         "--client",
