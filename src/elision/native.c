@@ -2,9 +2,9 @@
 /* platform/htm.h natively: passes on to the back end. */
 #include "elision/backend.h"
 #include "elision/elide.h"
+#include "elision/number.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct elision_backend *backend = &elision_never;
@@ -101,14 +101,14 @@ const char *elision_choose(const char *text)
     return wrong;
 }
 
-/* Reads a number below `limit` up to a comma or the end. */
-static bool number_of(const char **text, unsigned long limit, unsigned long *value)
+/* Reads a number from `least` to `most`; returns false if it is not one. */
+static bool number_of(const char **text, unsigned long least, unsigned long most,
+                      unsigned long *value)
 {
-    char *end;
-    *value = strtoul(*text, &end, 10);
-    bool valid = end != *text && (!*end || *end == ',') && *value < limit;
-    *text = end;
-    return valid;
+    const char *end = number_read(*text, 10, least, most, value);
+    if (end)
+        *text = end;
+    return end != NULL;
 }
 
 static bool word_is(const char **text, const char *word)
@@ -123,7 +123,7 @@ static bool word_is(const char **text, const char *word)
 /* Reads one setting; returns false if it is not one. */
 static bool set_one(const char **text)
 {
-    enum { TRIES_MOST = 100, SKIP_MOST = 256 }; /* the skips of a site fit its record */
+    enum { TRIES_MOST = 99, SKIP_MOST = 255 }; /* the skips of a site fit its record */
     struct elision_settings *to = &elision_settings;
     const struct {
         const char *name;
@@ -133,14 +133,16 @@ static bool set_one(const char **text)
                  {"guard=", &to->guards_nests}};
     unsigned long value;
     if (word_is(text, "tries=")) {
-        bool valid = number_of(text, TRIES_MOST, &value) && value > 0;
+        if (!number_of(text, 1, TRIES_MOST, &value))
+            return false;
         to->tries = (uint32_t)value;
-        return valid;
+        return true;
     }
     if (word_is(text, "skip=")) {
-        bool valid = number_of(text, SKIP_MOST, &value);
+        if (!number_of(text, 0, SKIP_MOST, &value))
+            return false;
         to->skip = (uint32_t)value;
-        return valid;
+        return true;
     }
     if (word_is(text, "trylock=")) {
         to->trylock_nests = word_is(text, "nest");
@@ -148,9 +150,10 @@ static bool set_one(const char **text)
     }
     for (unsigned i = 0; i < sizeof flags / sizeof flags[0]; i++) {
         if (word_is(text, flags[i].name)) {
-            bool valid = number_of(text, 2, &value);
-            *flags[i].flag = value == 1;
-            return valid;
+            if (!number_of(text, 0, 1, &value))
+                return false;
+            *flags[i].flag = value;
+            return true;
         }
     }
     return false;

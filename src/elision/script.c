@@ -11,13 +11,13 @@
  * (explicit:0xff), explicit:CODE, zero (no bit).
  */
 #include "elision/backend.h"
+#include "elision/number.h"
 #include "elision/policy.h"
 #include "platform/native/small_file.h"
 #include "platform/number_text.h"
 #include "platform/platform.h"
 #include "platform/xorshift.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { OUTCOMES = 4096, TIMES_MOST = 1000000 };
@@ -33,18 +33,20 @@ static uint32_t seed; /* 0: a script */
 
 /* --- outcomes --- */
 
-/* One in three aborts; the reasons are in the proportion of the table. */
+/* One in three aborts. A reason is as frequent as it is in the table. */
 static uint32_t seeded(uint32_t number)
 {
-    static const uint32_t aborts[] = {
-        HTM_CONFLICT | HTM_RETRY, HTM_CONFLICT | HTM_RETRY, HTM_CONFLICT, HTM_CAPACITY,
-        HTM_EXPLICIT | (uint32_t)ELISION_BUSY << 24, HTM_NESTED | HTM_CONFLICT,
-        HTM_DEBUG, 0,
+    enum { ABORTS = 8 };
+    const uint32_t aborts[ABORTS] = {
+        HTM_CONFLICT | HTM_RETRY, HTM_CONFLICT | HTM_RETRY,
+        HTM_CONFLICT,             HTM_CAPACITY,
+        htm_explicit(ELISION_BUSY), HTM_NESTED | HTM_CONFLICT,
+        HTM_DEBUG,                0,
     };
     uint32_t state = seed ^ (number + 1) * UINT32_C(0x9e3779b9);
     for (int i = 0; i < 3; i++)
         state = xorshift32(state ? state : 1);
-    return state % 3 ? HTM_STARTED : aborts[state / 3 % 8];
+    return state % 3 ? HTM_STARTED : aborts[state / 3 % ABORTS];
 }
 
 static uint32_t outcome_of(uint32_t number)
@@ -110,14 +112,14 @@ static const char *refuse(const char *path, uint32_t line, const char *what,
 /* Adds the bits of one word of an abort to *status; returns false if it is unknown. */
 static bool add_word(const char *word, uint32_t *status)
 {
-    static const struct {
+    const struct {
         const char *name;
         uint32_t bits;
     } words[] = {
         {"conflict", HTM_CONFLICT}, {"capacity", HTM_CAPACITY},
         {"debug", HTM_DEBUG},       {"nested", HTM_NESTED},
         {"retry", HTM_RETRY},       {"zero", 0},
-        {"busy", HTM_EXPLICIT | (uint32_t)ELISION_BUSY << 24},
+        {"busy", htm_explicit(ELISION_BUSY)},
     };
     for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (strcmp(word, words[i].name) == 0) {
@@ -125,12 +127,14 @@ static bool add_word(const char *word, uint32_t *status)
             return true;
         }
     }
-    if (strncmp(word, "explicit:", 9) != 0 || !word[9])
+    if (strncmp(word, "explicit:", 9) != 0)
         return false;
-    char *end;
-    unsigned long code = strtoul(word + 9, &end, 0);
+    unsigned long code;
+    const char *end = number_read(word + 9, 0, 0, UINT8_MAX, &code);
+    if (!end || *end)
+        return false;
     *status |= htm_explicit((uint8_t)code);
-    return !*end && code <= UINT8_MAX;
+    return true;
 }
 
 static bool parse_outcome(char *words, uint32_t *status)
@@ -174,9 +178,8 @@ static const char *parse_line(const char *path, uint32_t number, char *line)
         return refuse(path, number, "unknown outcome of a transaction: ", shown);
     unsigned long times = 1;
     if (count) {
-        char *end;
-        times = strtoul(count, &end, 10);
-        if (*end || times < 1 || times > TIMES_MOST)
+        const char *end = number_read(count, 10, 1, TIMES_MOST, &times);
+        if (!end || *end)
             return refuse(path, number, "not a number from 1 to 1000000: ", count);
     }
     char *more = next_word(&line);
@@ -193,6 +196,8 @@ const char *elision_script_read(const char *path)
         return refuse(path, 0, "the script cannot be read", "");
     if (length == sizeof text - 1)
         return refuse(path, 0, "the script is too large", "");
+    if (strlen(text) != (size_t)length)
+        return refuse(path, 0, "the script contains a zero byte", "");
     uint32_t number = 1;
     for (char *line = text, *next; line; line = next, number++) {
         next = strchr(line, '\n');
@@ -207,9 +212,9 @@ const char *elision_script_read(const char *path)
 
 const char *elision_script_seed(const char *number)
 {
-    char *end;
-    unsigned long value = strtoul(number, &end, 10);
-    if (!*number || *end || value < 1 || value > UINT32_MAX)
+    unsigned long value;
+    const char *end = number_read(number, 10, 1, UINT32_MAX, &value);
+    if (!end || *end)
         return "a seed is a number from 1 to 4294967295";
     seed = (uint32_t)value;
     return NULL;

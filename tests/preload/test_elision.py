@@ -190,9 +190,7 @@ def test_mutexes_with_an_owner_are_not_elided(run: Run) -> None:
         assert run(case)["elided"] == 1
 
 
-def run_outside(
-    tmp_path: Path, *command: str, **settings: str
-) -> subprocess.CompletedProcess[str]:
+def run_outside(*command: str, **settings: str) -> subprocess.CompletedProcess[str]:
     env = matrix.environment(FUTEX, settings)
     return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
 
@@ -206,18 +204,18 @@ def has_transactions() -> bool:
 
 
 @pytest.mark.skipif(has_transactions(), reason="this machine has transactions")
-def test_without_hardware_it_says_so_once(tmp_path: Path) -> None:
+def test_without_hardware_it_says_so_once() -> None:
     # The children inherit the environment in which the first process noted it.
     shell = f"{PROGRAM} sections && {PROGRAM} nested"
-    done = run_outside(tmp_path, "sh", "-c", shell, HASP_ELISION_NOTE="1")
+    done = run_outside("sh", "-c", shell, HASP_ELISION_NOTE="1")
     assert (done.returncode, done.stderr.count(MESSAGE)) == (0, 1), done.stderr
     assert done.stdout == ""
 
 
-def test_never_is_silent_and_complete(tmp_path: Path) -> None:
+def test_never_is_silent_and_complete() -> None:
     outcomes = matrix.run_program("elision", FUTEX, {"HASP_ELISION": "never"})
     matrix.fail_if_any(outcomes, "elision without transactions")
-    done = run_outside(tmp_path, PROGRAM, "sections", HASP_ELISION="never")
+    done = run_outside(PROGRAM, "sections", HASP_ELISION="never")
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -229,14 +227,17 @@ def test_never_is_silent_and_complete(tmp_path: Path) -> None:
         ("explicit:256", "line 1: unknown outcome of a transaction: explicit:256"),
         ("# first\n\ncommit x", "line 3: not a number from 1 to 1000000: x"),
         ("commit 2 3", "line 1: nothing may follow the number: 3"),
+        ("commit -18446744073709551615", "line 1: not a number from 1 to 1000000: -1"),
+        ("explicit:+1", "line 1: unknown outcome of a transaction: explicit:+1"),
         ("# nothing", "the script has no outcome"),
+        ("commit\n\0capacity\n", "the script contains a zero byte"),
     ],
 )
 def test_a_wrong_script_is_refused(script: str, complaint: str, tmp_path: Path) -> None:
     path = tmp_path / "script"
     path.write_text(script)
     setting = f"script:{path}"
-    done = run_outside(tmp_path, PROGRAM, "sections", HASP_ELISION=setting)
+    done = run_outside(PROGRAM, "sections", HASP_ELISION=setting)
     assert done.returncode == 2
     assert complaint in done.stderr
     assert str(path) in done.stderr
@@ -247,14 +248,18 @@ def test_a_wrong_script_is_refused(script: str, complaint: str, tmp_path: Path) 
     [
         ("HASP_ELISION", "sometimes"),
         ("HASP_ELISION", "seed:0"),
+        ("HASP_ELISION", "seed:-18446744073709551615"),
         ("HASP_ELISION", "script:/nonexistent"),
+        ("HASP_ELISION", "script:/"),
         ("HASP_ELISION_OPTIONS", "tries=0"),
+        ("HASP_ELISION_OPTIONS", "tries= 3"),
+        ("HASP_ELISION_OPTIONS", "skip=-18446744073709551615"),
         ("HASP_ELISION_OPTIONS", "trylock=nestle"),
         ("HASP_ELISION_OPTIONS", "tries=3;skip=1"),
     ],
 )
-def test_a_wrong_setting_is_refused(name: str, value: str, tmp_path: Path) -> None:
-    done = run_outside(tmp_path, PROGRAM, "sections", **{name: value})
+def test_a_wrong_setting_is_refused(name: str, value: str) -> None:
+    done = run_outside(PROGRAM, "sections", **{name: value})
     assert done.returncode == 2
     assert name in done.stderr
 
@@ -273,7 +278,6 @@ def test_uncontended_sections_make_no_system_call(setting: str, tmp_path: Path) 
     for count in ("10", "2000"):
         trace = tmp_path / "trace"
         run_outside(
-            tmp_path,
             *("strace", "-f", "-o", str(trace), "-E", f"LD_PRELOAD={matrix.library()}"),
             *("-E", "HASP_LOCK=elide+futex", "-E", f"HASP_ELISION={value}"),
             *("env", "--", str(program), count),

@@ -152,9 +152,7 @@ static void fork_inside(void)
         _exit(0);
     }
     CHECK_OK(pthread_mutex_unlock(&locks[0]));
-    int status;
-    CHECK_EQUAL(waitpid(child, &status, 0), child);
-    CHECK_EQUAL(status, 0);
+    check_child(child);
 }
 
 static void handler(int number)
