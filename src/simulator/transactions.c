@@ -284,5 +284,5 @@ void htm_abort(uint8_t code)
     if (!self || !self->in_transaction)
         simulated_die("htm_abort() outside a transaction");
     catch_up(self);
-    fail(self, HTM_EXPLICIT | (uint32_t)code << 24);
+    fail(self, htm_explicit(code));
 }

@@ -28,8 +28,7 @@ enum { WORKERS = 8, CELLS = 4096, VALUES = 3, LOCKS_MOST = 32 };
 
 static struct {
     uint64_t threads, rounds, global, every, nest, inside, outside;
-} knobs = {.threads = WORKERS, .rounds = 400, .every = 100, .nest = 7, .inside = 0,
-           .outside = 0};
+} knobs = {.threads = WORKERS, .rounds = 400, .every = 100, .nest = 7};
 
 /* A cell and its lock, on lines of their own. */
 struct cell {
@@ -53,25 +52,26 @@ static void add(struct cell *cell)
         store_relaxed(&cell->value[i], load_relaxed(&cell->value[i]) + 1);
 }
 
-static void light(unsigned index, uint64_t round, uint32_t random)
+static void in_cell(uint64_t cell, bool calls_system)
 {
-    (void)index, (void)round;
-    const uint64_t cell = random % CELLS;
     operations->lock(lock_of(cell));
     add(&cells[cell]);
     pause_cycles(knobs.inside);
+    if (calls_system)
+        yield();
     operations->unlock(lock_of(cell));
+}
+
+static void light(unsigned index, uint64_t round, uint32_t random)
+{
+    (void)index, (void)round;
+    in_cell(random % CELLS, false);
 }
 
 static void calls(unsigned index, uint64_t round, uint32_t random)
 {
     (void)index, (void)round;
-    const uint64_t cell = random % CELLS;
-    operations->lock(lock_of(cell));
-    add(&cells[cell]);
-    pause_cycles(knobs.inside);
-    yield();
-    operations->unlock(lock_of(cell));
+    in_cell(random % CELLS, true);
 }
 
 static void lemming(unsigned index, uint64_t round, uint32_t random)
