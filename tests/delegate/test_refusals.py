@@ -274,6 +274,11 @@ REFUSED = {
         9,
         "preprocessor directives",
     ),
+    "directive-without-a-blank-across-the-unlock": (
+        function(LOCK, "#if(1)", "count++;", UNLOCK, "#else", "n--;", "#endif"),
+        9,
+        "preprocessor directives",
+    ),
     "left-out-by-the-preprocessor": (
         function(LOCK, "count++;", UNLOCK, "#ifdef NEVER", LOCK, "#endif"),
         13,

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from hasp.delegate.c_types import ARRAYS
@@ -14,8 +13,10 @@ from hasp.delegate.syntax import Node, Source
 from hasp.delegate.tokens import (
     Token,
     arguments,
+    directive_word,
     end_of_statement,
     line_start,
+    next_token,
     tokens,
 )
 from hasp.delegate.uses import DESTROY, INIT, Uses
@@ -23,7 +24,6 @@ from hasp.delegate.uses import DESTROY, INIT, Uses
 OBJECT = "struct hasp_delegate"
 HEADER = "#include <hasp/delegate.h>\n"
 INITIALISERS = (b"PTHREAD_MUTEX_INITIALIZER", b"PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP")
-DIRECTIVE = re.compile(rb"[ \t]*#[ \t]*(\w+)")
 
 
 class Declarations:
@@ -96,7 +96,7 @@ class Declarations:
         while kind.kind.name in ARRAYS:
             size += f"[{kind.element_count}]"
             kind = kind.element_type
-        semicolon = next(tokens(source.text, end), None)
+        semicolon = next_token(source.text, end)
         mark = "" if semicolon and semicolon.text == b";" else ";"
         self.edits.replace(source, node.start, end, f"{OBJECT} {node.name}{size}{mark}")
 
@@ -237,14 +237,14 @@ def _directives(text: bytes, end: int) -> Iterator[tuple[int, int, bytes]]:
     """Yield the offset, the depth of conditions and the word of each directive."""
     depth = 0
     for token in tokens(text, 0, end):
-        found = DIRECTIVE.match(token.text) if token.kind == "directive" else None
-        if not found:
+        word = directive_word(token)
+        if not word:
             continue
-        if found[1] in (b"if", b"ifdef", b"ifndef"):
+        if word in (b"if", b"ifdef", b"ifndef"):
             depth += 1
-        elif found[1] == b"endif":
+        elif word == b"endif":
             depth -= 1
-        yield token.start, depth, found[1]
+        yield token.start, depth, word
 
 
 def _kept_depth(text: bytes, start: int, end: int) -> int:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from hasp.delegate.captures import locals_of
 from hasp.delegate.expression import key
@@ -12,7 +12,7 @@ from hasp.delegate.refusal import Refusal, Refused
 from hasp.delegate.section import Section
 from hasp.delegate.syntax import Node
 from hasp.delegate.thread_bound import problem_of
-from hasp.delegate.tokens import tokens
+from hasp.delegate.tokens import directive_word, tokens
 
 OTHER_LOCKS = {
     "pthread_mutex_lock": 1,
@@ -24,6 +24,11 @@ OTHER_LOCKS = {
     "pthread_rwlock_wrlock": 1,
     "pthread_rwlock_unlock": -1,
 }
+# Functions that depend on the stack frame of their caller.
+USES_FRAME = (
+    *("setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp", "alloca", "__builtin_alloca"),
+    *("__builtin_setjmp", "vfork"),
+)
 
 
 def hazards_of(section: Section, reach: Reach) -> Iterator[Refusal]:
@@ -38,7 +43,7 @@ def hazards_of(section: Section, reach: Reach) -> Iterator[Refusal]:
             if found:
                 yield node.refusal(f"calls {node.name}(), which {found}")
     for node in section.function.walk():
-        if node.kind == "CALL_EXPR" and node.name in SAVES_REGISTERS:
+        if node.kind == "CALL_EXPR" and node.name in USES_FRAME:
             yield node.refusal(f"{node.name}() is in the function of a section")
     yield from _directives(section)
     yield from _unpaired(section)
@@ -50,12 +55,6 @@ def hazards_of(section: Section, reach: Reach) -> Iterator[Refusal]:
         yield section.lock.node.refusal("the source has NUL bytes")
 
 
-SAVES_REGISTERS = (
-    *("setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp", "alloca", "__builtin_alloca"),
-    *("__builtin_setjmp", "vfork"),
-)
-
-
 def _directives(section: Section) -> Iterator[Refusal]:
     """Yield the conditional directives that begin or end inside the section only."""
     parts = [(section.lock.node.start, section.end)]
@@ -65,8 +64,7 @@ def _directives(section: Section) -> Iterator[Refusal]:
         for token in tokens(section.source.text, start, end):
             if token.kind != "directive":
                 continue
-            words = token.text.replace(b"#", b"# ", 1).split()
-            word = words[1] if len(words) > 1 else b""
+            word = directive_word(token)
             if word in (b"if", b"ifdef", b"ifndef"):
                 depth += 1
             elif word == b"endif":
@@ -140,8 +138,3 @@ def _changed_lock(section: Section) -> Iterator[Refusal]:
             yield node.refusal(
                 f"{node.name}, by which the lock is found, changes in the section"
             )
-
-
-def forbidden(sections: Sequence[Section], reach: Reach) -> list[Refusal]:
-    """Return all hazards of some sections."""
-    return [each for section in sections for each in hazards_of(section, reach)]

@@ -16,6 +16,7 @@ TOKEN = re.compile(
     |(?P<mark>->|\+\+|--|&&|\|\||\#\#|[^\s])""",
     re.VERBOSE | re.DOTALL,
 )
+DIRECTIVE = re.compile(rb"[ \t]*#(?:[ \t]|/\*.*?\*/)*(\w+)", re.DOTALL)
 OPENING, CLOSING = b"([{", b")]}"
 
 
@@ -34,6 +35,12 @@ def tokens(text: bytes, start: int = 0, end: int | None = None) -> Iterator[Toke
     for match in TOKEN.finditer(text, start, len(text) if end is None else end):
         if match.lastgroup and match.lastgroup != "comment":
             yield Token(match.lastgroup, match[0], match.start(), match.end())
+
+
+def directive_word(token: Token) -> bytes:
+    """Return the name of a preprocessor directive, such as "if"; "" for none."""
+    found = DIRECTIVE.match(token.text) if token.kind == "directive" else None
+    return found[1] if found else b""
 
 
 def end_of_statement(text: bytes, start: int) -> int:
