@@ -254,3 +254,17 @@ def test_the_lock_may_be_named_without_its_line(program: Path) -> None:
     assert delegate(program, lock="mu") == 0
     assert delegate(program, lock="db.c:10") == 0
     assert delegate(program, lock=f"{SITE} &mu") == 0
+
+
+def test_a_lock_of_an_array_may_be_named_with_its_index(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_program(
+        tmp_path,
+        db="#include <pthread.h>\nstatic pthread_mutex_t rows[4];\nstatic long n[4];\n"
+        "void f(int i)\n{\n    pthread_mutex_lock(&rows[i]);\n    n[i]++;\n"
+        "    pthread_mutex_unlock(&rows[i]);\n}\nvoid g(int i)\n{\n"
+        "    pthread_mutex_init(&rows[i], NULL);\n}\n",
+    )
+    assert delegate(tmp_path, lock="&rows[i]") == 0
+    assert "db.c:2 rows: 1 section" in capsys.readouterr().out

@@ -3,22 +3,17 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from hasp.base.errors import HaspError
+from hasp.base.source_files import LONGEST_FILE, source_files
 from hasp.delegate.libclang import skipped_ranges
 from hasp.delegate.lock import Lock
 from hasp.delegate.refusal import Refusal
 from hasp.delegate.syntax import Source, Unit
 from hasp.delegate.tokens import line_of, tokens
 from hasp.delegate.uses import Uses
-
-SUFFIXES = (".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".inc")
-MOST_FILES = 20_000
-LONGEST_FILE = 4 << 20  # bytes; longer ones are generated
 
 
 def unseen(
@@ -40,8 +35,11 @@ def unseen(
     skipped = [path.resolve() for path in ignored]
     header = {node.source.path.name.encode() for node in uses.declarations}
     word = lock.name.encode()
-    for path in _files(root):
-        if path.resolve() in seen or any(map(path.resolve().is_relative_to, skipped)):
+    for path in source_files(root, "run the command in the program's own folder"):
+        real = path.resolve()
+        if real in seen or any(map(real.is_relative_to, skipped)):
+            continue
+        if path.stat().st_size > LONGEST_FILE:
             continue
         text = path.read_bytes()
         if word not in text or not (
@@ -80,20 +78,3 @@ def _left_out(lock: Lock, uses: Uses, units: Sequence[Unit]) -> Iterator[Refusal
                         f"mentions {lock.name} where the preprocessor leaves code out",
                         "delete it, or add a compile command that includes it",
                     )
-
-
-def _files(root: Path) -> Iterator[Path]:
-    count = 0
-    for parent, folders, names in os.walk(root):
-        folders[:] = sorted(each for each in folders if not each.startswith("."))
-        for name in sorted(names):
-            path = Path(parent, name)
-            if name.endswith(SUFFIXES) and path.is_file():
-                count += 1
-                if count > MOST_FILES:
-                    raise HaspError(
-                        f"more than {MOST_FILES} source files below {root}",
-                        "run it in the program's own folder",
-                    )
-                if path.stat().st_size <= LONGEST_FILE:
-                    yield path

@@ -11,9 +11,8 @@ from typing import Any
 
 from hasp.base.errors import HaspError
 from hasp.delegate.syntax import Node, Unit
+from hasp.locks.site_name import SITE, last_name
 
-SITE = re.compile(r"(?P<file>[^:\s]+\.\w+):(?P<line>\d+)(?:\s+(?P<expression>.+))?")
-NAME = re.compile(r"[A-Za-z_]\w*")
 MUTEX = "pthread_mutex_t"
 DECLARATIONS = ("VAR_DECL", "FIELD_DECL")
 REFERENCES = ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "MEMBER_REF")
@@ -40,8 +39,7 @@ def find(wanted: str, units: Sequence[Unit]) -> Lock:
     Raises HaspError if there is no such lock, or more than one.
     """
     site = SITE.fullmatch(wanted.strip())
-    words = NAME.findall(site["expression"] or "" if site else wanted)
-    name = words[-1] if words else ""
+    name = last_name(site["expression"] or "" if site else wanted)
     if not site and not name:
         raise HaspError(
             f"{wanted!r} names no lock", "name its line or its name: --lock 'db.c:88'"
@@ -82,11 +80,11 @@ def _refuse_delegated(
 
 
 def _nearby(file: str, units: Sequence[Unit]) -> str:
-    locks = sorted({str(lock) for lock in _all(units) if not file or lock.file == file})
-    if not locks:
-        locks = sorted({str(lock) for lock in _all(units)})
-    if not locks:
+    known = set(_all(units))
+    if not known:
         return "the compile database has no file that declares a pthread_mutex_t"
+    near = {lock for lock in known if lock.file == file} or known
+    locks = sorted(map(str, near))
     return f"the locks are {', '.join(locks[:8])}{' ...' if len(locks) > 8 else ''}"
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hasp.base.errors import HaspError
-from hasp.delegate.lock import SITE
+from hasp.locks.site_name import SITE
 
 REMEDY = "name the lock: --lock FILE:LINE"
 

@@ -3,29 +3,26 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hasp.advise.adoption.rules import Rules
 from hasp.advise.adoption.site_changes import Finder, SiteChanges
-from hasp.advise.adoption.source_text import SourceText, last_name
+from hasp.advise.adoption.source_text import SourceText
 from hasp.base import output
 from hasp.base.errors import EXIT_FINE, HaspError
+from hasp.base.source_files import LONGEST_FILE, source_files
 from hasp.locks import native
 from hasp.locks.kinds import kind_of
+from hasp.locks.site_name import SITE, last_name
 from hasp.locks.site_plan.model import Entry
 from hasp.locks.site_plan.toml_file import load as load_plan
 from hasp.profile.model.profile import Profile, Site
 
 SCHEMA = "hasp.adopt/1"
-SUFFIXES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx")
-MOST_FILES = 20_000
-LONGEST_FILE = 4 << 20  # bytes; longer ones are generated
-SITE = re.compile(r"(?P<file>[^:\s]+\.\w+):(?P<line>\d+)(?:\s+(?P<expression>.+))?")
 CREATES = re.compile(
     r"\bpthread_\w+_(?:init|lock|rdlock|wrlock|trylock)\s*\(\s*([^,)]+)"
 )
@@ -97,22 +94,9 @@ class SourceTree:
                 "name the folder of the source: --source DIR",
             )
         self.folder = folder
-        self.paths = sorted(self._walk(folder))
+        remedy = "name the program's own folder: --source DIR"
+        self.paths = sorted(source_files(folder, remedy))
         self._read: dict[Path, SourceText] = {}
-
-    def _walk(self, folder: Path) -> Iterable[Path]:
-        count = 0
-        for parent, folders, names in os.walk(folder):
-            folders[:] = [each for each in folders if not each.startswith(".")]
-            for name in names:
-                if name.endswith(SUFFIXES):
-                    count += 1
-                    if count > MOST_FILES:
-                        raise HaspError(
-                            f"more than {MOST_FILES} source files below {folder}",
-                            "name the program's own folder: --source DIR",
-                        )
-                    yield Path(parent, name)
 
     def text(self, path: Path) -> SourceText:
         """Return a file. Raises HaspError if it cannot be read."""

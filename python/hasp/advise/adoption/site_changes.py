@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from hasp.advise.adoption.rules import Rules, condition_call
 from hasp.advise.adoption.source_text import Call, Change, Replacement, SourceText
-from hasp.advise.adoption.source_text import last_name as named
+from hasp.locks.site_name import last_name as named
 
 HEADERS = (".h", ".hh", ".hpp", ".hxx")
 GUARDS = r"std::(?:lock_guard|unique_lock|scoped_lock)"

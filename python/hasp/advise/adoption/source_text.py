@@ -105,10 +105,3 @@ class SourceText:
             before = self.text[begin:end]
             changes.append(Change(self.path, self.line_of(begin), before, after))
         return changes
-
-
-def last_name(expression: str) -> str:
-    """Return the object that an expression names: `mu` for `&db->mu[3]`."""
-    plain = re.sub(r"\[[^\]]*\]", "", expression)
-    names = re.findall(r"[A-Za-z_]\w*", plain)
-    return names[-1] if names else ""
