@@ -16,13 +16,13 @@ from hasp.base.progress import Display
 from hasp.delegate import compile_database, report
 from hasp.delegate.compilation import check_compiles
 from hasp.delegate.edits import patch
-from hasp.delegate.executors import check_executor
-from hasp.delegate.lock import Lock, find
+from hasp.delegate.lock import find
 from hasp.delegate.profiled import lock_of_profile
 from hasp.delegate.rewriting import Rewriting, Style, rewrite
 from hasp.delegate.syntax import Unit
-from hasp.delegate.trial import IN_PLACE, Trial, try_executors
+from hasp.delegate.trial import OWN_THREAD, Trial, try_executors
 from hasp.delegate.writing import write_copies, write_in_place
+from hasp.locks.executors import check_executor
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def delegate(options: Options) -> int:
     _require_below(rewriting, root)
     if options.compiles:
         check_compiles(rewriting.units, rewriting.contents)
-    trials = _trials(options, lock, units, root, style)
+    trials = _trials(options, rewriting, units, root, style)
     failed = any(trial.status for trial in trials)
     if not failed:
         _write(options, rewriting, root)
@@ -104,15 +104,18 @@ def _require_below(rewriting: Rewriting, root: Path) -> None:
 
 
 def _trials(
-    options: Options, lock: Lock, units: list[Unit], root: Path, style: Style
+    options: Options, rewriting: Rewriting, units: list[Unit], root: Path, style: Style
 ) -> list[Trial]:
     if not options.check:
         return []
 
     def contents_for(executor: str) -> dict[Path, bytes]:
-        return rewrite(lock, units, root, replace(style, executor=executor)).contents
+        if executor == options.executor:
+            return rewriting.contents
+        other = replace(style, executor=executor)
+        return rewrite(rewriting.lock, units, root, other).contents
 
-    executors = list(dict.fromkeys([IN_PLACE, options.executor]))
+    executors = list(dict.fromkeys([OWN_THREAD, options.executor]))
     return try_executors(options.check, root, executors, contents_for)
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hasp.delegate.captures import Capture
 from hasp.delegate.closed_world import unseen
 from hasp.delegate.declarations import Declarations, insert_header
 from hasp.delegate.edits import Edits
@@ -31,11 +30,6 @@ class Rewriting:
     outlines: list[Outline]
     contents: dict[Path, bytes]
     units: list[Unit]  # that include a file that changes
-
-    @property
-    def captures(self) -> list[Capture]:
-        """The variables of all sections."""
-        return [each for made in self.outlines for each in made.captures]
 
 
 @dataclass(frozen=True)

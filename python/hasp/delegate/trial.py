@@ -17,7 +17,7 @@ from hasp.base.progress import Display
 from hasp.locks.library import settings
 
 ORIGINAL = "unchanged"
-IN_PLACE = "lock:futex"  # each section on its own thread, under a lock
+OWN_THREAD = "lock:futex"  # executes each section on its own thread, under a lock
 LEFT_OUT = (".git", ".hg", ".svn")
 LINES = 12  # of the output of a failure
 

@@ -16,6 +16,7 @@ from typing import Any
 from hasp.base import output
 from hasp.base.errors import HaspError, Interrupted
 from hasp.locks import native
+from hasp.locks.executors import executors
 from hasp.statistics.ratio import median_ratio, ratio_of_medians
 
 WORKLOAD = "delegation"
@@ -82,13 +83,10 @@ def measure_delegation(options: Options) -> int:
 def _subjects() -> dict[str, list[str]]:
     """Return the command of each subject: an executor, or calls under a lock."""
     program = str(native.program("hasp-workloads"))
-    listed = map(json.loads, _output([program, "--list"]).splitlines())
-    knobs = next(row["knobs"] for row in listed if row.get("workload") == WORKLOAD)
-    executors = next(knob["words"] for knob in knobs if knob["name"] == "executor")
     found = {REFERENCE: [str(native.program("hasp-shapes")), WORKLOAD]}
     for lock in LOCKS:
         found[f"lock:{lock}"] = [program, WORKLOAD, "--lock", lock]
-    for name in executors[1:]:
+    for name in executors():
         found[name] = [program, WORKLOAD, f"executor={name}"]
     return found
 
