@@ -16,8 +16,12 @@ def declaration(kind: Any, name: str) -> str:
 
     Qualifiers of the variable itself are left out.
     """
-    text = _declared(kind, name, outermost=True)
-    return text.strip()
+    return _declared(kind, name, outermost=True)
+
+
+def copy_declaration(kind: Any, name: str) -> str:
+    """Return the declaration of a copy of a variable, const if the variable is."""
+    return _declared(kind, name, outermost=not kind.is_const_qualified())
 
 
 def pointer_declaration(kind: Any, name: str) -> str:

@@ -51,7 +51,6 @@ class Result:
     kind: Any
     offset: int  # of its declaration
     exits: frozenset[int]  # the numbers of those that use it; 0: the end
-    is_const: bool
 
 
 class Locals:
@@ -261,17 +260,7 @@ def results_of(section: Section) -> list[Result]:
         declared = function.declarations[usr]
         name, kind = declared.name, declared.cursor.type
         _check_copied(declared, first[usr], function)
-        # The end of the section also needs what the exits that go on after it need.
-        results.append(
-            Result(
-                name,
-                usr,
-                kind,
-                declared.start,
-                frozenset(exits),
-                bool(kind.is_const_qualified()),
-            )
-        )
+        results.append(Result(name, usr, kind, declared.start, frozenset(exits)))
     return sorted(results, key=lambda each: each.offset)
 
 

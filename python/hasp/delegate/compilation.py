@@ -82,8 +82,8 @@ def _compile_words(command: Command) -> list[str]:
     return result
 
 
-def check_compiles(units: Sequence[Unit], contents: Mapping[Path, bytes]) -> int:
-    """Compile the affected files before and after; return their number.
+def check_compiles(units: Sequence[Unit], contents: Mapping[Path, bytes]) -> None:
+    """Compile the affected files before and after the rewriting.
 
     Raises HaspError if one does not compile, or if the compiler warns of something new.
     """
@@ -96,16 +96,15 @@ def check_compiles(units: Sequence[Unit], contents: Mapping[Path, bytes]) -> int
         for unit in units:
             mirror.add(unit)
         output = folder / "object.o"
+        flags = shlex.split(settings()["cflags"])
         for done, unit in enumerate(units):
             command = unit.command
             show.show_words(f"compiling {command.spelled} ({done + 1} of {len(units)})")
-            flags = shlex.split(settings()["cflags"])
             words = [*_compile_words(command), *flags]
             before = _run(words, command.directory, output)
             words = [*mirror.words(command), *flags]
             after = _run(words, mirror.path(command.directory), output)
             _compare(command, before, after, mirror)
-    return len(units)
 
 
 def _run(words: Sequence[str], directory: Path, output: Path) -> tuple[int, str]:

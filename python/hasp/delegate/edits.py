@@ -57,12 +57,18 @@ class Edits:
     def insert(self, source: Source, offset: int, text: str) -> None:
         """Insert whole lines in front of the line that begins at `offset`."""
         if self.lines:
-            text += f'#line {line_of(source.text, offset)} "{source.name}"\n'
+            text += f"{line_directive(source, line_of(source.text, offset))}\n"
         self.replace(source, offset, offset, text)
 
     def contents(self) -> dict[Path, bytes]:
         """Return the files that change, after their edits."""
         return {path: file.content for path, file in sorted(self.files.items())}
+
+
+def line_directive(source: Source, line: int) -> str:
+    """Return the #line that names a line of a file."""
+    name = source.name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'#line {line} "{name}"'
 
 
 def patch(changed: Iterable[tuple[str, bytes, bytes]]) -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from hasp.delegate.section import Exit, Section
 from hasp.delegate.statements import labelled
@@ -61,7 +61,7 @@ def _check_goto(section: Section, goto: Node, labels: dict[str, Node]) -> None:
     label = labels.get(name)
     if label is None:
         raise goto.refuse("the label of this goto is inside a macro")
-    from_inside, to_inside = section.inside(goto.start), _holds(section, label)
+    from_inside, to_inside = section.inside(goto.start), section.inside(label.start)
     if to_inside and not from_inside:
         raise goto.refuse(f"goto {name} jumps into the section")
     if from_inside and not to_inside:
@@ -73,13 +73,8 @@ def _check_goto(section: Section, goto: Node, labels: dict[str, Node]) -> None:
             raise goto.refuse(f"goto {name} jumps behind the unlock of another path")
 
 
-def _holds(section: Section, label: Node) -> bool:
-    return section.inside(label.start)
-
-
 def _label_of(goto: Node) -> str:
-    references: Iterable[Node] = goto.children
-    return next((each.name for each in references if each.kind == "LABEL_REF"), "")
+    return next((each.name for each in goto.children if each.kind == "LABEL_REF"), "")
 
 
 def _target(node: Node) -> Node | None:

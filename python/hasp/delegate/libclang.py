@@ -41,24 +41,40 @@ def cindex() -> Any:
             "install the package that has the library: pip install 'hasp[delegate]'",
         ) from None
     try:
-        for name in (
-            "clang_getCursorBinaryOperatorKind",
-            "clang_getCursorUnaryOperatorKind",
-        ):
-            function = getattr(library, name)
-            function.argtypes = [module.Cursor]
-            function.restype = ctypes.c_int
-        library.clang_getFileLocation.argtypes = [
-            module.SourceLocation,
-            ctypes.POINTER(ctypes.c_void_p),
-            *[ctypes.POINTER(ctypes.c_uint)] * 3,
-        ]
+        _declare_functions(module, library)
     except AttributeError:
         raise HaspError(
             "this libclang is older than version 17",
             "install a newer one: pip install 'hasp[delegate]'",
         ) from None
     return module
+
+
+class _Ranges(ctypes.Structure):
+    _fields_ = (("count", ctypes.c_uint), ("ranges", ctypes.c_void_p))
+
+
+def _declare_functions(module: Any, library: Any) -> None:
+    """Set the types of the functions that the binding does not declare."""
+    for name in (
+        "clang_getCursorBinaryOperatorKind",
+        "clang_getCursorUnaryOperatorKind",
+    ):
+        function = getattr(library, name)
+        function.argtypes = [module.Cursor]
+        function.restype = ctypes.c_int
+    library.clang_getFileLocation.argtypes = [
+        module.SourceLocation,
+        ctypes.POINTER(ctypes.c_void_p),
+        *[ctypes.POINTER(ctypes.c_uint)] * 3,
+    ]
+    library.clang_getAllSkippedRanges.argtypes = [module.TranslationUnit]
+    library.clang_getAllSkippedRanges.restype = ctypes.POINTER(_Ranges)
+    library.clang_disposeSourceRangeList.argtypes = [ctypes.POINTER(_Ranges)]
+    library.clang_Cursor_Evaluate.argtypes = [module.Cursor]
+    library.clang_Cursor_Evaluate.restype = ctypes.c_void_p
+    for name in ("getKind", "getAsInt", "dispose"):
+        getattr(library, f"clang_EvalResult_{name}").argtypes = [ctypes.c_void_p]
 
 
 def binary_operator(cursor: Any) -> int:
@@ -126,17 +142,10 @@ def parse(path: Path, options: Sequence[str], directory: Path) -> Any:
         ) from None
 
 
-class _Ranges(ctypes.Structure):
-    _fields_ = (("count", ctypes.c_uint), ("ranges", ctypes.c_void_p))
-
-
 def skipped_ranges(translation_unit: Any, path: Path) -> list[tuple[int, int]]:
     """Return the offsets of a file's code that the preprocessor leaves out."""
     module = cindex()
     library = module.conf.lib
-    library.clang_getAllSkippedRanges.argtypes = [module.TranslationUnit]
-    library.clang_getAllSkippedRanges.restype = ctypes.POINTER(_Ranges)
-    library.clang_disposeSourceRangeList.argtypes = [ctypes.POINTER(_Ranges)]
     found = library.clang_getAllSkippedRanges(translation_unit)
     result = []
     if found.contents.count:
@@ -152,10 +161,6 @@ def skipped_ranges(translation_unit: Any, path: Path) -> list[tuple[int, int]]:
 def value_of(cursor: Any) -> int | None:
     """Return the value of a constant integer expression, None for any other."""
     library = cindex().conf.lib
-    library.clang_Cursor_Evaluate.argtypes = [cindex().Cursor]
-    library.clang_Cursor_Evaluate.restype = ctypes.c_void_p
-    for name in ("getKind", "getAsInt", "dispose"):
-        getattr(library, f"clang_EvalResult_{name}").argtypes = [ctypes.c_void_p]
     result = library.clang_Cursor_Evaluate(cursor)
     if not result:
         return None

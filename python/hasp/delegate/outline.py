@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hasp.delegate.c_types import (
+    copy_declaration,
     declaration,
     element_declaration,
     pointer_declaration,
@@ -18,6 +19,7 @@ from hasp.delegate.captures import (
     locals_of,
     results_of,
 )
+from hasp.delegate.edits import line_directive
 from hasp.delegate.refusal import Refusal
 from hasp.delegate.scope import is_hidden_by, names_its_function, scope_problems
 from hasp.delegate.section import Exit, Section
@@ -129,9 +131,7 @@ def _loaded(capture: Capture) -> str:
     if capture.passing is Passing.ELEMENTS:
         text = element_declaration(kind, name)
     else:
-        text = declaration(kind, name)
-        if kind.is_const_qualified():
-            text = pointer_declaration(kind, name).replace(f"*{name}", name, 1)
+        text = copy_declaration(kind, name)
     star = "*" if capture.passing is Passing.COPY else ""
     return f"{TAB}{text} = {star}hasp_context->{name};\n"
 
@@ -171,11 +171,7 @@ def _mark(made: Outline, offset: int) -> str:
     """Return a #line for the text at `offset`, if they are wanted."""
     source = made.section.source
     number = line_of(source.text, offset)
-    return f'#line {number} "{_escaped(source.name)}"\n' if made.lines else ""
-
-
-def _escaped(name: str) -> str:
-    return name.replace("\\", "\\\\").replace('"', '\\"')
+    return f"{line_directive(source, number)}\n" if made.lines else ""
 
 
 def _text(section: Section, start: int, end: int) -> str:
@@ -209,10 +205,9 @@ def _stored(made: Outline, number: int, blanks: str) -> str:
 
 
 def _is_needed(made: Outline, result: Result, number: int) -> bool:
-    if number in result.exits:
-        return True
-    falls = [each.number for each in made.section.exits if each.number == number]
-    return bool(falls and 0 in result.exits and not made.section.ends_open)
+    # If no path reaches the end, the code after the section follows the exits.
+    falls = 0 in result.exits and not made.section.ends_open
+    return number in result.exits or falls
 
 
 def call_text(made: Outline) -> str:
@@ -255,12 +250,7 @@ def _is_outer(section: Section, result: Result) -> bool:
 
 
 def _fresh(result: Result, value: str) -> str:
-    text = declaration(result.kind, result.name)
-    if result.is_const:
-        text = pointer_declaration(result.kind, result.name).replace(
-            f"*{result.name}", result.name, 1
-        )
-    return f"{text} = {value}"
+    return f"{copy_declaration(result.kind, result.name)} = {value}"
 
 
 def _variable(made: Outline, context: str, blanks: str) -> list[str]:
@@ -317,5 +307,5 @@ def _resume(made: Outline, offset: int) -> str:
     rest = source.text[offset : end if end >= 0 else len(source.text)].strip()
     number = line_of(source.text, offset)
     if rest:
-        return f'\n#line {number} "{_escaped(source.name)}"\n'
-    return f'\n#line {number + 1} "{_escaped(source.name)}"'
+        return f"\n{line_directive(source, number)}\n"
+    return f"\n{line_directive(source, number + 1)}"

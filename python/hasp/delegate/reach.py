@@ -15,7 +15,7 @@ class Reach:
     def __init__(self, units: Sequence[Unit]) -> None:
         self._calls: dict[str, list[tuple[str, str]]] = {}
         self._problems: dict[str, str] = {}
-        self._examined: dict[str, Node] = {}
+        self._examined: set[str] = set()
         self._answers: dict[str, str] = {}
         self.cancels: list[Node] = []
         for unit in units:
@@ -27,7 +27,7 @@ class Reach:
         usr = function.cursor.get_usr()
         if usr in self._examined:
             return
-        self._examined[usr] = function
+        self._examined.add(usr)
         calls = self._calls.setdefault(usr, [])
         for node in function.walk():
             problem = problem_of(node, in_section=False)
@@ -39,10 +39,6 @@ class Reach:
                 calls.append((node.usr, node.name))
                 if node.name == "pthread_cancel":
                     self.cancels.append(node)
-
-    def sees(self, usr: str) -> bool:
-        """Return true if the body of a function is in the compile database."""
-        return usr in self._examined
 
     def problem(self, usr: str) -> str:
         """Return what a function does that forbids it in a section; "" for nothing."""

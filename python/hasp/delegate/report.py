@@ -10,8 +10,7 @@ from typing import Any
 from hasp.delegate.captures import Capture, Passing
 from hasp.delegate.outline import Outline
 from hasp.delegate.rewriting import Rewriting
-from hasp.delegate.tokens import line_of
-from hasp.delegate.trial import ORIGINAL, Trial
+from hasp.delegate.trial import Trial
 
 SCHEMA = "hasp.delegate/1"
 POINTER = 8  # bytes
@@ -24,7 +23,8 @@ def text(rewriting: Rewriting, executor: str, root: Path) -> Iterator[str]:
     yield f"{rewriting.lock}: {sections}, executor {executor}"
     for made in rewriting.outlines:
         section = made.section
-        yield f"  {section.source.name}:{_first_line(made)} {section.function.name}()"
+        place = f"{section.source.name}:{section.lock.node.line}"
+        yield f"  {place} {section.function.name}()"
         yield f"    becomes {made.name}(), context {context_bytes(made)} bytes"
         for words, names in _passed(made):
             yield f"    {words}: {', '.join(names)}"
@@ -38,10 +38,6 @@ def text(rewriting: Rewriting, executor: str, root: Path) -> Iterator[str]:
             )
     files = [str(path.relative_to(root)) for path in rewriting.contents]
     yield f"files: {', '.join(files)}"
-
-
-def _first_line(made: Outline) -> int:
-    return line_of(made.section.source.text, made.section.lock.node.start)
 
 
 def _passed(made: Outline) -> Iterator[tuple[str, list[str]]]:
@@ -67,9 +63,8 @@ def _size(capture: Capture) -> int:
 def trials_text(trials: Sequence[Trial]) -> Iterator[str]:
     """Yield a line for each run of the tests."""
     for trial in trials:
-        name = "unchanged" if trial.executor == ORIGINAL else trial.executor
         result = f"exit status {trial.status}" if trial.status else "ok"
-        yield f"check with {name}: {result}, {trial.seconds:.1f} s"
+        yield f"check with {trial.executor}: {result}, {trial.seconds:.1f} s"
         if trial.status:
             yield trial.output
 
@@ -95,7 +90,7 @@ def records(
             "site": f"{rewriting.lock.file}:{rewriting.lock.line}",
             "executor": executor,
             "file": section.source.name,
-            "line": _first_line(made),
+            "line": section.lock.node.line,
             "function": section.function.name,
             "section": made.name,
             "context_bytes": context_bytes(made),

@@ -7,18 +7,15 @@ from typing import Any
 
 from hasp.delegate.syntax import Node
 
-OWN = "belongs to the thread: another one may execute the section"
 FUNCTIONS = {
     **dict.fromkeys(
-        ("pthread_self", "gettid", "pthread_getspecific", "pthread_setspecific"),
-        OWN,
-    ),
-    **dict.fromkeys(
-        ("thrd_current", "tss_get", "tss_set", "pthread_getattr_np", "sched_getcpu"),
-        OWN,
-    ),
-    **dict.fromkeys(
-        ("pthread_setname_np", "pthread_setcancelstate", "pthread_setcanceltype"), OWN
+        (
+            *("pthread_self", "gettid", "pthread_getspecific", "pthread_setspecific"),
+            *("thrd_current", "tss_get", "tss_set", "pthread_getattr_np"),
+            *("sched_getcpu", "pthread_setname_np", "pthread_setcancelstate"),
+            "pthread_setcanceltype",
+        ),
+        "belongs to the thread: another one may execute the section",
     ),
     **dict.fromkeys(
         ("pthread_sigmask", "sigprocmask", "sigaltstack", "sigwait", "setpriority"),

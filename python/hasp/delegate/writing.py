@@ -15,10 +15,8 @@ from hasp.base.files import explained
 BACKUP = ".orig"
 
 
-def write_copies(
-    contents: Mapping[Path, bytes], root: Path, folder: Path
-) -> list[Path]:
-    """Write the changed files below a folder; return their paths."""
+def write_copies(contents: Mapping[Path, bytes], root: Path, folder: Path) -> None:
+    """Write the changed files below a folder."""
     targets = {
         folder / path.relative_to(root): content for path, content in contents.items()
     }
@@ -30,7 +28,6 @@ def write_copies(
         with explained(target):
             target.parent.mkdir(parents=True, exist_ok=True)
     _write_all(targets)
-    return list(targets)
 
 
 def write_in_place(contents: Mapping[Path, bytes]) -> dict[Path, Path | None]:
