@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What implements platform/htm.h natively:
+ * The back ends that implement platform/htm.h natively:
  *
  *   rtm     the processor's transactions
  *   never   none: transactions are not offered, and elided locks are only locks
@@ -24,7 +24,7 @@ extern const struct elision_backend elision_rtm, elision_never, elision_script;
 
 enum { ELISION_PROBES = 1000 };
 
-/* Why the processor's transactions cannot be used, or RTM_WORKS. */
+/* Whether the processor's transactions can be used and, if not, the reason. */
 enum elision_hardware {
     ELISION_NO_RTM,       /* not listed by CPUID, or not an x86-64 processor */
     ELISION_RTM_DISABLED, /* CPUID: every transaction aborts */
@@ -34,9 +34,11 @@ enum elision_hardware {
 
 struct elision_probe {
     enum elision_hardware hardware;
-    uint32_t commits, last_abort; /* of ELISION_PROBES; the status */
+    uint32_t commits;    /* of ELISION_PROBES transactions */
+    uint32_t last_abort; /* its status */
 };
 
+/* Begins and commits ELISION_PROBES empty transactions, if the processor lists RTM. */
 struct elision_probe elision_probe(void);
 
 /* Returns a sentence for messages. */
@@ -51,10 +53,10 @@ const char *elision_choose(const char *text);
 const struct elision_backend *elision_backend(void);
 
 /* Reads "NAME=VALUE,..." into elision_settings: tries, skip, trylock (abort or nest),
- * wait, sites, guard (0 or 1). Returns as elision_choose(). */
+ * wait, sites, guard (0 or 1). Returns the same as elision_choose(). */
 const char *elision_set(const char *text);
 
-/* Prepares elision_script. Return as elision_choose(). */
+/* Prepare elision_script, and return the same as elision_choose(). */
 const char *elision_script_read(const char *path);
 const char *elision_script_seed(const char *number);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The records are in chunks that are never unmapped; the last record serves all threads
- * for which there is none, and may then lose counts. Released records form a stack; the
- * head is a number that changes each time, and the index of a record plus one. */
+/* The records are in chunks that are never unmapped. Threads for which there is no
+ * record share the last one, and may then lose counts. Released records form a stack:
+ * the upper half of its head is a number that each change increments, the lower half
+ * the index of the first record, plus one. */
 #include "elision/counts.h"
 
 #include "platform/platform.h"
@@ -48,7 +49,7 @@ static struct record *pop(void)
     do {
         if (!(uint32_t)head)
             return NULL;
-        record = record_at((uint32_t)head - 1); /* still mapped if another took it */
+        record = record_at((uint32_t)head - 1); /* stays mapped */
         rest = ((head >> 32) + 1) << 32 | load_relaxed(&record->next);
     } while (!compare_exchange_acq_rel(&released, &head, rest));
     return record;

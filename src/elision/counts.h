@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the threads have elided. Each thread counts in a record of its own, outside
- * transactions, so counting neither aborts one nor is rolled back.
+ * Counts of elided sections. Each thread counts in a record of its own, outside
+ * transactions, so counting does not abort a transaction and is not rolled back.
  *
  * C1. begins = commits + aborts, summed over the causes, when no transaction is open.
  * C2. commits = the sum of committed_after[].
@@ -29,7 +29,8 @@ struct elision_counts {
 /* Returns a record for the calling thread. */
 struct elision_counts *elision_counts_claim(void);
 
-/* The thread that claimed the record ends. Another one continues the counts. */
+/* Called when the thread that claimed the record ends. The counts remain, and another
+ * thread may claim the record and continue them. */
 void elision_counts_release(struct elision_counts *counts);
 
 /* Returns the sum over all threads. */

@@ -4,7 +4,8 @@
 #include "elision/thread.h"
 #include "locks/memory/shown_word.h"
 
-/* The model checker needs one of each, and no memory of sites. */
+/* For the model checker, one attempt and one skipped acquisition are enough, and sites
+ * are not recorded. */
 enum {
     TRIES = HANDOVER_LIMIT < (int)ELISION_TRIES ? 1 : (int)ELISION_TRIES,
     SKIP = HANDOVER_LIMIT < (int)ELISION_SKIP ? 1 : (int)ELISION_SKIP,
@@ -18,7 +19,8 @@ struct elision_settings elision_settings = {
     .guards_nests = true,
 };
 
-/* Records of sites (P4), by a hash of the address. Written after aborts only. */
+/* Records of sites (P4), by a hash of the address. A record is 0, and is not written,
+ * until a section of its site aborts. */
 enum { SITE_BITS = 12 };
 static struct atomic_u32 sites[1 << SITE_BITS] __attribute__((aligned(CACHE_LINE)));
 
@@ -28,8 +30,8 @@ static struct atomic_u32 *site_record(const void *site)
     return &sites[hash >> (64 - SITE_BITS)];
 }
 
-/* The acquisitions of a lock that are not going to elide it (P2). Only recursive
- * mutexes use the field otherwise, and those are never elided. */
+/* Returns the number of next acquisitions of the lock that do not elide it (P2). The
+ * field is otherwise used by recursive mutexes only, which are never elided. */
 static struct atomic_u32 *skips_of(struct lock *lock)
 {
     return (struct atomic_u32 *)(void *)&lock->count;
@@ -80,7 +82,7 @@ static bool guarded(struct elision_thread *me)
     return true;
 }
 
-/* Whether the thread, which elides nothing yet, should elide the lock. */
+/* Returns whether the thread, which elides nothing yet, should elide the lock. */
 static bool may_elide(struct elision_thread *me, struct lock *lock,
                       struct atomic_u32 *site)
 {
@@ -120,7 +122,7 @@ static void give_up(struct elision_thread *me, struct lock *lock,
     }
     if (elision_may_retry(status))
         return; /* the attempts are used up, but the next section may succeed */
-    if (load_relaxed(skips_of(lock)) != skip) /* others may have the line in a set */
+    if (load_relaxed(skips_of(lock)) != skip) /* a store aborts other transactions */
         store_relaxed(skips_of(lock), skip);
     if (site)
         store_relaxed(site, elision_site_after_failure(load_relaxed(site), skip));
@@ -166,8 +168,8 @@ static void turn_into_acquisitions(struct elision_thread *me, uint32_t status)
     me->aborted = true;
 }
 
-/* Begins to elide a lock while eliding none. Returns HTM_STARTED, or the status of the
- * abort, however far the section came. */
+/* Begins to elide a lock while the thread elides none. Returns HTM_STARTED; or, after
+ * an abort anywhere in the section, its status. */
 static uint32_t begin(struct elision_thread *me, struct lock *lock,
                       const struct elided *as)
 {
@@ -191,7 +193,7 @@ static uint32_t begin(struct elision_thread *me, struct lock *lock,
 static int acquire(struct elision_thread *me, struct lock *lock,
                    const struct elided *as)
 {
-    if (me->count == 0 || me->aborted) /* otherwise rolled back */
+    if (me->count == 0 || me->aborted) /* an open transaction would undo it */
         count(&counts_of(me)->acquired, 1);
     int result = as->inner->lock(lock);
     elision_acquired(as);
@@ -204,7 +206,7 @@ static bool nest(struct elision_thread *me, struct lock *lock, const struct elid
 {
     if (me->aborted || me->count == ELISION_LOCKS || shown_word_needs_owner(lock))
         return false;
-    /* Deeper levels than the hardware has are only counted. */
+    /* Levels below the deepest of the hardware begin no transaction. */
     uint32_t status = me->count < ELISION_NESTING ? htm_begin() : HTM_STARTED;
     bool elides = status == HTM_STARTED &&
                   (htm_emulated() ? as->inner->trylock(lock) : is_free(lock));
@@ -251,7 +253,8 @@ static struct atomic_u32 *site_of(const void *site)
     return elision_settings.by_site && site ? site_record(site) : NULL;
 }
 
-/* Makes up to `tries` attempts to elide a lock while eliding none. */
+/* Makes up to `tries` attempts to elide a lock while the thread elides none. Returns
+ * whether the thread now elides it. */
 static bool try_to_elide(struct elision_thread *me, struct lock *lock,
                          const struct elided *as, const void *caller, uint32_t tries)
 {
@@ -280,7 +283,7 @@ elides_inside(struct elision_thread *me, struct lock *lock, const struct elided 
 {
     if (elision_place(me, lock) < 0)
         return nest(me, lock, as);
-    elision_leave(ELISION_RELOCK); /* it is going to wait for itself */
+    elision_leave(ELISION_RELOCK); /* the thread deadlocks, as POSIX says */
     return false;
 }
 

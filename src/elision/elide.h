@@ -4,8 +4,8 @@
  * but does not acquire it. R. Rajwar, J. Goodman, "Speculative lock elision", MICRO
  * 2001; eager subscription as in glibc 2.18 to 2.42 and in Moore's thesis.
  *
- * Works over every lock of the list, because the word of struct lock is not 0 while any
- * of them is held:
+ * Every lock of the list can be elided, because the word of struct lock is not 0 while
+ * the lock is held:
  *
  * E1. A transaction reads the word first, and aborts unless it is 0. Whoever acquires
  *     the lock later writes the word, and so aborts the transaction.
@@ -15,15 +15,15 @@
  *     follows. Without it, on x86-64 the section's loads may precede that store, and a
  *     transaction could commit in between.
  * E3. A holder clears the word after its last access to protected data, which needs no
- *     instruction on x86-64. While the word is 0 already and the algorithm's state is
- *     not yet, a transaction may commit.
+ *     fence instruction on x86-64. A transaction may commit once the word is 0, even if
+ *     the algorithm has not released the lock yet.
  * E4. A thread has a list of the locks that it elides. An unlock of any other lock goes
  *     to the algorithm; that of a free mutex, for which glibc executed an XEND outside
  *     a transaction, does nothing.
  * E5. Locks with an owner (recursive and error-checking mutexes) are never elided.
  *
- * When transactions are emulated (htm.h), the section acquires the lock after all, is
- * counted as elided, and is otherwise like one. An abort then only changes the count.
+ * When transactions are emulated (htm.h), the section acquires the lock after all, but
+ * is counted and handled as an elided one. An abort inside it only changes the counts.
  */
 #ifndef HASP_ELISION_ELIDE_H
 #define HASP_ELISION_ELIDE_H
@@ -60,7 +60,7 @@ static inline void elision_acquired(const struct elided *as)
  * something that cannot be in one. */
 void elision_leave(uint8_t code);
 
-/* The calling thread ends, but may still lock. */
+/* Called when the calling thread ends; it may still lock mutexes afterwards. */
 void elision_thread_ends(void);
 
 /* Returns how many locks the caller elides. */

@@ -9,7 +9,7 @@
 
 #define WRAPPER "elide+"
 
-/* Includes the algorithms' headers, which cannot be inside an enum. */
+/* The list includes the algorithms' headers, which must not be inside an enum. */
 #define LOCK(...)
 #include "locks/locks.def"
 #undef LOCK
@@ -51,7 +51,7 @@ static struct elided elided_list[LENGTH] = {
         elision_acquired(&elided_list[PLACE_##id]);                                    \
     }
 
-/* The operations find the rest by the place in the list. */
+/* Each operation passes its lock's entry of elided_list. */
 #define LOCK(id, title, alias, prefix, argument, word, adoption, ...)                  \
     static int elide_##id##_lock(struct lock *lock)                                    \
     {                                                                                  \

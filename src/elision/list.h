@@ -8,7 +8,8 @@
 
 #include "locks/list/descriptor.h"
 
-/* Indexes below this are of locks of the list, or of elided ones. */
+/* Returns the end of the indexes: all below it are those of locks of the list or of
+ * elided ones. */
 unsigned elided_end(void);
 
 /* Returns the index of a lock of the list or of an elided one, or -1. */
@@ -25,8 +26,8 @@ static inline unsigned elided_inner(unsigned index)
     return is_elided(index) ? index - lock_count + 1 : index;
 }
 
-/* As lock_at() and lock_operations_at(), also for elided locks. An elided lock uses the
- * operations of the lock that elided_use() has given. */
+/* As lock_at() and lock_operations_at(), also for elided locks. An elided lock calls
+ * the operations that elided_use() has set. */
 struct lock_descriptor elided_at(unsigned index);
 const struct lock_operations *elided_operations_at(unsigned index);
 

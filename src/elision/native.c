@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* platform/htm.h natively: passes on to the back end. */
+/* Implements platform/htm.h natively by calling the back end. */
 #include "elision/backend.h"
 #include "elision/elide.h"
 #include "elision/number.h"
@@ -35,7 +35,7 @@ void htm_commit(void)
 void htm_abort(uint8_t code)
 {
     backend->abort(code);
-    own.depth = 0; /* emulated */
+    own.depth = 0; /* reached only if transactions are emulated */
 }
 
 unsigned htm_depth(void)
@@ -53,8 +53,8 @@ void *htm_thread(void)
     return own.words;
 }
 
-static pthread_key_t ending; /* its value is not NULL in threads that are told */
-static bool tells;
+static pthread_key_t ending; /* not NULL: thread_ends() is called */
+static bool ending_exists;
 
 static void thread_ends(void *unused)
 {
@@ -64,7 +64,7 @@ static void thread_ends(void *unused)
 
 void htm_thread_begins(void)
 {
-    if (tells)
+    if (ending_exists)
         pthread_setspecific(ending, &own);
 }
 
@@ -96,8 +96,8 @@ const char *elision_choose(const char *text)
     }
     if (wrong)
         backend = &elision_never;
-    else if (backend->offered && !tells)
-        tells = pthread_key_create(&ending, thread_ends) == 0;
+    else if (backend->offered && !ending_exists)
+        ending_exists = pthread_key_create(&ending, thread_ends) == 0;
     return wrong;
 }
 

@@ -12,13 +12,14 @@
  * P3. Before each attempt the thread waits until the lock is free, at most for as long
  *     as parking costs. Otherwise one acquisition makes all others acquire, too (the
  *     lemming effect).
- * P4. Per site (the instruction that called the lock function): each time that the
- *     attempts there end as in P2, twice as many later calls from there do not elide,
- *     `skip` to begin with, SITE_DOUBLINGS times at most. A commit resets that.
+ * P4. A site is the instruction that called the lock function. When the attempts of a
+ *     call from a site end as in P2, the next `skip` calls from it do not elide. The
+ *     number doubles with each further failure, SITE_DOUBLINGS times at most, and a
+ *     commit resets it.
  * P5. When a transaction aborts in a nested section, the thread acquires the outermost
- *     lock and elides none of the inner ones until it releases that. Otherwise it
- *     would try every level again, each up to the same abort (the lock cascade: work
- *     that grows with the square of the depth).
+ *     lock and elides none of the inner ones until it releases the outermost one.
+ *     Otherwise it would try to elide each level in turn, each time up to the same
+ *     abort (the lock cascade: the work grows with the square of the depth).
  */
 #ifndef HASP_ELISION_POLICY_H
 #define HASP_ELISION_POLICY_H
@@ -28,7 +29,7 @@
 enum {
     ELISION_TRIES = 3,   /* retry_try_xbegin in glibc 2.19; the thesis, section 3.2 */
     ELISION_SKIP = 3,    /* skip_lock_internal_abort there; the thesis, section 3.2 */
-    ELISION_NESTING = 7, /* that Intel specifies; 8 never commit (section 5.1.1) */
+    ELISION_NESTING = 7, /* levels that commit; 8 never do (section 5.1.1) */
     ELISION_SITE_DOUBLINGS = 8,
     ELISION_GUARDED = 64, /* inner acquisitions after which P5 forgets the lock */
 };
@@ -84,8 +85,8 @@ static inline bool elision_may_retry(uint32_t status)
     return status & HTM_RETRY || elision_cause(status) == ELISION_BY_BUSY;
 }
 
-/* The record of a site: below SITE_FAILURES the calls that do not elide, above it how
- * often the attempts have failed since the last commit. */
+/* A site's record: the number of next calls that do not elide, plus SITE_FAILURES for
+ * each failure since the last commit. */
 enum { ELISION_SITE_FAILURES = 1 << 16 };
 
 static inline uint32_t elision_site_after_failure(uint32_t record, uint32_t skip)

@@ -41,8 +41,7 @@ const struct elision_backend elision_rtm = {
 
 const struct elision_backend elision_never = {.name = "never"};
 
-/* Runs empty transactions. Virtual machines and emulators may list RTM and abort
- * always. */
+/* Virtual machines and emulators may list RTM and abort every transaction. */
 struct elision_probe elision_probe(void)
 {
     struct elision_probe probe = {.hardware = ELISION_NO_RTM};

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scripted outcomes. Each line of a script names what becomes of the next transaction
- * that begins, and how many times; after the last line it starts over:
+ * Scripted outcomes. Each line of a script is an outcome, and the number of
+ * transactions in a row that have it, 1 if it is missing. After the last line, the
+ * first one follows:
  *
- *   commit 3               # starts, three times
- *   conflict+retry         # aborts with these bits
- *   explicit:0x1f          # aborts with this code
+ *   commit 3               # three transactions start
+ *   conflict+retry         # one aborts with these bits
+ *   explicit:0x1f          # one aborts with this code
  *
  * The words of an abort, joined by +: conflict, capacity, debug, nested, retry, busy
  * (explicit:0xff), explicit:CODE, zero (no bit).
@@ -23,7 +24,8 @@
 enum { OUTCOMES = 4096, TIMES_MOST = 1000000 };
 
 struct outcome {
-    uint32_t status, until; /* it ends before this begin of a round */
+    uint32_t status;
+    uint32_t until; /* applies to the transactions of a round with smaller numbers */
 };
 
 static struct outcome outcomes[OUTCOMES];

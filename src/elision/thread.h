@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a thread remembers about the locks that it elides. */
+/* The record of a thread that elides locks. */
 #ifndef HASP_ELISION_THREAD_H
 #define HASP_ELISION_THREAD_H
 
@@ -11,12 +11,11 @@ enum { ELISION_LOCKS = ELISION_LEVELS };
 
 struct elision_thread {
     struct elision_counts *counts;
-    struct atomic_u32 *site;  /* of the outermost section, if a commit resets its
-                               * record */
+    struct atomic_u32 *site;  /* the outermost section's, if a commit resets it */
     const struct lock *guard; /* P5: elides no other lock until this is released */
-    uint32_t guarded;         /* acquisitions until it forgets the guard */
-    uint8_t count;            /* of locks in the list */
-    uint8_t deepest;          /* since the transaction began */
+    uint32_t guarded;         /* acquisitions until the guard is dropped */
+    uint8_t count;            /* of elided locks, in `locks` */
+    uint8_t deepest;          /* highest `count` since the transaction began */
     uint8_t failed;           /* attempts before this one */
     bool aborted;             /* emulation: the sections are no longer elided */
     struct lock *locks[ELISION_LOCKS];

@@ -27,8 +27,8 @@
  * htm_begin() may return the status of an abort, too.
  *
  * htm_thread() returns the calling thread's HTM_THREAD_WORDS words, zero in a new
- * thread, for the code that elides locks. htm_thread_begins() may be called outside a
- * transaction, to be told (elision/elide.h) when the thread ends.
+ * thread, for the code that elides locks. htm_thread_begins(), called outside a
+ * transaction, requests a call of elision_thread_ends() when the thread ends.
  */
 #ifndef HASP_PLATFORM_HTM_H
 #define HASP_PLATFORM_HTM_H
@@ -36,7 +36,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The bits of x86's RTM. */
+/* The bits of a status are those of x86's RTM. */
 #define HTM_STARTED UINT32_MAX
 enum {
     HTM_EXPLICIT = 1,
@@ -49,12 +49,13 @@ enum {
 
 enum { HTM_THREAD_WORDS = 32 };
 
-/* The code that was passed to htm_abort(). */
+/* Returns the code that was passed to htm_abort(). */
 static inline uint8_t htm_code(uint32_t status)
 {
     return (uint8_t)(status >> 24);
 }
 
+/* Returns the status of a transaction that htm_abort(code) aborts. */
 static inline uint32_t htm_explicit(uint8_t code)
 {
     return HTM_EXPLICIT | (uint32_t)code << 24;

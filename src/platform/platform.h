@@ -115,10 +115,11 @@
  * FAILING. die(text) prints "hasp: text" to standard error and aborts the process.
  *
  * SERVERS. STARTS_THREADS: 1 if start_thread(body, argument, urgency) can start threads
- * of the library itself. They block all signals and are detached. `urgency` 0 is that
- * of the caller; others select SCHED_FIFO, more urgent if larger, where the process may
- * do that. It returns false if there can be no further thread. Where STARTS_THREADS is
- * 0, the program under check or simulation provides such threads itself.
+ * of the library itself. They are detached and block all signals. With `urgency` 0,
+ * they inherit the caller's scheduling; otherwise they run under SCHED_FIFO, with a
+ * priority that grows with `urgency`, if the process may use it. start_thread() returns
+ * false if it cannot start a thread. Where STARTS_THREADS is 0, the program under check
+ * or simulation provides such threads itself.
  *
  * COUNTING. STATISTICS: 1 if code should count what it does for its users, 0 where that
  * would only multiply the states.
@@ -155,7 +156,7 @@ struct atomic_u64 {
 
 /* A thread's memory for locks/waiting/held_nodes.h, its position at its last barrier,
  * plus one (barriers/algorithms/positions.h), the id of its record of
- * rwlocks/read_holds.h, and which server it is of (delegation/server.h). */
+ * rwlocks/read_holds.h, and the server that it serves (delegation/server.h). */
 enum { HELD_NODES = 6 };
 
 struct held_nodes {

@@ -80,7 +80,8 @@ bool passed_through(struct lock *lock)
     return dispatch[load_acquire(&lock->algorithm)].lock == glibc_lock;
 }
 
-/* Elided locks use the entries of the table, which dispatch_stop_bias() changes. */
+/* Elided locks call the entries of the table, because dispatch_stop_bias() changes
+ * them. */
 static void fill_elided(bool elides)
 {
     for (unsigned i = lock_count; i < elided_end(); i++) {
@@ -101,7 +102,7 @@ void dispatch_fill(unsigned chosen, bool biased, bool elides)
         dispatch[lock_find("auto") + 1] = auto_unbiased_operations;
         dispatch_stop_bias(); /* also in the variants with concurrency restriction */
     }
-    if (elision_wanted(chosen)) /* rarely; saves most programs the time */
+    if (elision_wanted(chosen)) /* most programs elide nothing */
         fill_elided(elides);
     dispatch[DISPATCH_DEFAULT] = plan_active ? plan_operations : dispatch[chosen + 1];
 }

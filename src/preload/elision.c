@@ -2,10 +2,9 @@
 #include "preload/elision.h"
 
 #include "elision/backend.h"
-#include "preload/plan.h"
-
 #include "elision/list.h"
 #include "elision/statistics.h"
+#include "preload/plan.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -8,16 +8,16 @@ struct elision_environment {
     const char *back_end;   /* HASP_ELISION */
     const char *options;    /* HASP_ELISION_OPTIONS */
     const char *statistics; /* HASP_ELISION_STATISTICS: a file to append to */
-    char *note;             /* HASP_ELISION_NOTE: "0" if the user has been told */
+    char *note;             /* HASP_ELISION_NOTE: "0" if the user has been informed */
 };
 
 /* Returns whether the algorithm `chosen`, or one of the plan's, elides. */
 bool elision_wanted(unsigned chosen);
 
 /* Prepares lock elision if the algorithm `chosen`, or the plan, elides. Returns whether
- * locks are going to be elided; if not, says why, once for the process and the children
- * that inherit its environment. Ends the process with a message if the environment is
- * wrong. */
+ * locks are going to be elided. If not, prints the reason, once for the process and the
+ * children that inherit its environment. Ends the process with a message if a variable
+ * is wrong. */
 bool elision_prepare(unsigned chosen, struct elision_environment with);
 
 #endif

@@ -3,9 +3,9 @@
  * Accesses that a thread begins before it executes them, as an out-of-order processor
  * does with those that do not depend on earlier ones. So their latencies overlap.
  *
- * A core has model.misses_in_flight of them at a time; for another one, it waits until
- * the first has ended. Where atomics and stores execute at a line's home (protocol
- * `home`), cores execute in order, and nothing begins early.
+ * A core has at most model.misses_in_flight of them at a time; before it begins another
+ * one, it waits until the first has ended. Where atomics and stores execute at a line's
+ * home (protocol `home`), cores execute in order, and nothing begins early.
  */
 #ifndef HASP_SIMULATOR_AHEAD_H
 #define HASP_SIMULATOR_AHEAD_H

@@ -47,8 +47,8 @@
  *   model.grace_permille           share of a transfer's latency during which the old
  *                                  holder still hits
  *   model.store_buffer             entries of the store buffer
- *   model.misses_in_flight accesses that do not depend on each other, and miss, that a
- *                          core has in flight; 1: it executes in order
+ *   model.misses_in_flight independent misses that a core can have in flight; 1: the
+ *                          core executes in order
  *   model.hashed_home      1: the homes of lines are hashed over all places; 0: a line
  *                          has its home in the place that first touched its page
  *   model.cold_after model.cold_start   cycles that are added after a pause of at least

@@ -152,8 +152,8 @@ bool htm_emulated(void)
     return false;
 }
 
-/* Each on lines of its own, as thread-local memory is; the last for calls outside
- * workers. */
+/* Each thread's words are on lines of their own, as thread-local memory is. The last
+ * element is for calls outside workers. */
 static struct {
     uint64_t words[HTM_THREAD_WORDS] __attribute__((aligned(CACHE_LINE)));
 } own[THREADS_MAX + 1];

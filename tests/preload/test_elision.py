@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Lock elision on a machine without transactions: emulated ones, and none.
 
-Emulated sections acquire the lock after all, so the outcomes of transactions are tested
-here, and neither their isolation nor their speed.
+Emulated sections acquire the lock after all, so these tests cover the outcomes of
+transactions, but neither their isolation nor their speed.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ ELIDED = [
 ]
 FUTEX = matrix.Lock("elide+futex")
 
-# Programs whose threads meet in every way: waiting, timing out, forking, being
-# cancelled, ending.
+# Programs whose threads wait, time out, fork, are cancelled and end.
 PROGRAMS = ("cond_queue", "cond_timed", "exclusion", "fork_cond", "kinds", "timed")
 
 
@@ -320,7 +319,7 @@ def emulator_of(name: str) -> list[str]:
 @pytest.mark.parametrize("name", ["qemu-x86_64", "valgrind"])
 @pytest.mark.parametrize("case", matrix.cases("elision"))
 def test_emulators_whose_transactions_always_abort(name: str, case: str) -> None:
-    """Both abort each transaction, and qemu knows no XTEST; so do virtual machines."""
+    """Both abort each transaction, as some virtual machines do; qemu lacks XTEST."""
     if shutil.which(name) is None or os.uname().machine != "x86_64":
         pytest.skip(f"{name} is missing, or not for this processor")
     command = [*emulator_of(name), matrix.PROGRAMS / "elision", case]

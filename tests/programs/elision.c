@@ -92,7 +92,7 @@ static void wait_inside(void)
     check_join(thread);
 }
 
-/* Waits with one of two elided locks. */
+/* Waits with one of two elided mutexes. */
 static void wait_nested(void)
 {
     CHECK_OK(pthread_mutex_lock(&locks[1]));
@@ -130,7 +130,7 @@ static void error_checking(void)
     kind_inside(PTHREAD_MUTEX_ERRORCHECK, EDEADLK);
 }
 
-/* Programs do this, and glibc's elision crashed. */
+/* Some programs do this; with glibc's elision, they crashed. */
 static void unlock_free(void)
 {
     CHECK_OK(pthread_mutex_unlock(&locks[1]));

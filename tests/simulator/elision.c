@@ -6,9 +6,10 @@
  *
  *   light     many short sections, each in one of many cells, like fluidanimate
  *   calls     sections that make a system call, like dedup
- *   lemming   short sections of one lock, and one in `every` that makes a system call
- *   cascade   one thread, `nest` locks, and a system call in the innermost section
- *   nest      `nest` locks of the thread, one in another, and a cell
+ *   lemming   short sections of one lock; of the first worker's, one in `every` makes a
+ *             system call
+ *   cascade   `nest` nested sections; the innermost one makes a system call
+ *   nest      `nest` nested sections of the worker's own locks, and one of its cells
  *
  * `global=1` gives all sections of `light` and `calls` one lock. `wait`, `guard` and
  * `sites` are those of elision/policy.h.

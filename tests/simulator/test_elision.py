@@ -83,7 +83,7 @@ def test_every_structure_of_lock_can_be_elided(
 
 
 def test_waiting_prevents_the_lemming_effect(experiment: Experiment) -> None:
-    """Without it, an acquisition makes the sections that meet it acquire, too."""
+    """Without the wait, one acquisition makes the concurrent sections acquire, too."""
     with_wait = experiment("lemming", "elide+futex", **LEMMING)
     without = experiment("lemming", "elide+futex", **LEMMING, wait=0)
     assert with_wait["acquired"] < 50 < 1000 < without["acquired"]
@@ -119,6 +119,6 @@ def test_workloads_elide_on_machines_with_transactions(
 
 
 def test_deeper_nests_than_the_processor_has(experiment: Experiment) -> None:
-    """The eighth level of transactions never commits, so that one is not begun."""
+    """An eighth level of transactions never commits, so it is not begun."""
     nested = experiment("nest", "elide+futex", nest=12, rounds=50, threads=2)
     assert nested["elided"] > 0.9 * 2 * 50 * 12

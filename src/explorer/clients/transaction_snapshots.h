@@ -45,7 +45,7 @@ static inline void snapshot_of_two(unsigned thread)
     }
 }
 
-/* One that begins at the time of its thread's own commit. */
+/* A transaction begins at the time of its thread's own commit. */
 static inline void after_own(unsigned thread)
 {
     if (thread == 0) {

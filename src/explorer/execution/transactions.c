@@ -5,9 +5,9 @@
  * effect. So the search chooses at the beginning: commit, or abort with a status. An
  * explicit abort returns, and the caller must not have written anything.
  *
- * An indivisible transaction reads what weak memory lets it read. So it finds the word
- * of a held lock free unless the holder has executed a full fence after the store, as
- * stores leave the buffer of an x86-64 processor late.
+ * An indivisible transaction reads any value that weak memory allows. So it may find
+ * the word of a held lock to be 0 unless the holder has executed a full fence after its
+ * store, just as a store of an x86-64 processor may still be in the store buffer.
  */
 #include "explorer/base/model.h"
 #include "explorer/base/verdict.h"

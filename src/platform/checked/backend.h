@@ -143,7 +143,7 @@ static inline bool name_this_thread(struct thread_name *name)
 #define node_count() 2u
 #define current_node() checked_node()
 
-/* Programs give their servers threads. */
+/* The program under check provides the threads of servers. */
 enum { STARTS_THREADS = 0 };
 #define start_thread(body, argument, urgency)                                          \
     ((void)(body), (void)(argument), (void)(urgency), false)

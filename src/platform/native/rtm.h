@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Intel's restricted transactional memory, encoded as bytes so that no compiler option
- * is needed. Elsewhere, a processor that has none.
+ * is needed. Other architectures are treated as processors without RTM.
  *
  * A processor whose CPUID does not offer RTM may raise an invalid opcode at any of
  * these instructions, so rtm_listed() comes first. XEND outside a transaction is a
@@ -34,7 +34,7 @@ static inline enum rtm_listing rtm_listed(void)
     return b & RTM ? RTM_LISTED : RTM_ABSENT;
 }
 
-/* Returns UINT32_MAX; after an abort, again, with its status. */
+/* Returns UINT32_MAX; after an abort it returns a second time, with the status. */
 static inline __attribute__((always_inline)) uint32_t rtm_begin(void)
 {
     uint32_t status = UINT32_MAX;
@@ -47,7 +47,7 @@ static inline __attribute__((always_inline)) void rtm_commit(void)
     __asm__ volatile(".byte 0x0f, 0x01, 0xd5" : : : "memory");
 }
 
-/* The code is part of the instruction. */
+/* A macro, because the code is part of the instruction. */
 #define rtm_abort(code)                                                                \
     __asm__ volatile(".byte 0xc6, 0xf8, %P0" : : "i"(code) : "memory")
 

@@ -32,7 +32,7 @@ bool start_thread(void *(*body)(void *), void *argument, int urgency)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool started = urgency && make_urgent(&attributes, urgency) &&
                    start_with(&attributes, body, argument);
-    if (!started) { /* not permitted */
+    if (!started) { /* not urgent, or the process may not use SCHED_FIFO */
         pthread_attr_setinheritsched(&attributes, PTHREAD_INHERIT_SCHED);
         started = start_with(&attributes, body, argument);
     }

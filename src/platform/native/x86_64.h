@@ -22,7 +22,7 @@ static inline void fence_after_atomic(void)
     __asm__ volatile("" : : : "memory");
 }
 
-/* Stores stay behind all earlier accesses. */
+/* The processor does not reorder a store with an earlier access. */
 static inline void fence_before_stores(void)
 {
     __asm__ volatile("" : : : "memory");

@@ -130,7 +130,7 @@ static inline bool name_this_thread(struct thread_name *name)
 #define node_count() simulated_nodes()
 #define current_node() simulated_node()
 
-/* Programs give their servers threads. */
+/* The program under simulation provides the threads of servers. */
 enum { STARTS_THREADS = 0 };
 #define start_thread(body, argument, urgency)                                          \
     ((void)(body), (void)(argument), (void)(urgency), false)
