@@ -21,6 +21,7 @@ from hasp.lab.simulate.validation.distances import (
     SINGLE_SOCKETS,
     SOCKET,
     XEON,
+    short_name,
 )
 from hasp.lab.simulate.validation.lab import Lab, Runs
 
@@ -84,10 +85,6 @@ def _software_fai(lab: Lab) -> Measured:
     return Measured(loop / atomic, words=f"{loop:.3g} / {atomic:.3g} Mops, 64 threads")
 
 
-def _of(machine: str) -> str:
-    return machine.partition("-")[0]
-
-
 CLAIMS = (
     Claim(
         "S28/one",
@@ -101,7 +98,7 @@ CLAIMS = (
     ),
     *(
         Claim(
-            f"S28/two/{_of(machine)}",
+            f"S28/two/{short_name(machine)}",
             machine,
             BY_TABLE,
             "the same once a second core joins",
@@ -114,7 +111,7 @@ CLAIMS = (
     ),
     *(
         Claim(
-            f"S29/{_of(machine)}",
+            f"S29/{short_name(machine)}",
             machine,
             PREDICTED,
             "throughput of atomics within a socket",
@@ -127,7 +124,7 @@ CLAIMS = (
     ),
     *(
         Claim(
-            f"S29/drop/{_of(machine)}",
+            f"S29/drop/{short_name(machine)}",
             machine,
             ORDERING,
             "the throughput of atomics drops once a second socket joins",
@@ -138,7 +135,7 @@ CLAIMS = (
     Claim("S29/larger", XEON, ORDERING, "the drop is larger on the Xeon", _larger_drop),
     *(
         Claim(
-            f"S30/{_of(machine)}",
+            f"S30/{short_name(machine)}",
             machine,
             PREDICTED,
             "core count from which the throughput of atomics is flat",

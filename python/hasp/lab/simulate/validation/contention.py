@@ -24,6 +24,7 @@ from hasp.lab.simulate.validation.distances import (
     SINGLE_SOCKETS,
     TILERA,
     XEON,
+    short_name,
 )
 from hasp.lab.simulate.validation.lab import DURATION_NS, Lab
 from hasp.lab.simulate.validation.lock_sets import (
@@ -184,10 +185,6 @@ def _uniform_scaling(lab: Lab) -> Measured:
     return Measured(niagara / tilera, words=words)
 
 
-def _name(machine: str) -> str:
-    return machine.partition("-")[0]
-
-
 CLAIMS = (
     Claim(
         "S3",
@@ -210,7 +207,7 @@ CLAIMS = (
     ),
     *(
         Claim(
-            f"S37/{_name(machine)}",
+            f"S37/{short_name(machine)}",
             machine,
             PREDICTED,
             "one lock: the throughput on all cores is an order of magnitude lower",
@@ -223,7 +220,7 @@ CLAIMS = (
     ),
     *(
         Claim(
-            f"S38/{kind}/{_name(machine)}",
+            f"S38/{kind}/{short_name(machine)}",
             machine,
             PREDICTED,
             f"one lock: {kind} locks on all cores are comparable to one core",
@@ -249,7 +246,7 @@ CLAIMS = (
     ),
     *(
         Claim(
-            f"S40/{_name(machine)}",
+            f"S40/{short_name(machine)}",
             machine,
             ORDERING,
             "CLH and MCS are the most resilient non-hierarchical locks",
@@ -259,7 +256,7 @@ CLAIMS = (
     ),
     *(
         Claim(
-            f"S41/{_name(machine)}",
+            f"S41/{short_name(machine)}",
             machine,
             ORDERING,
             "ticket is the best spin lock under extreme contention",
@@ -274,7 +271,7 @@ CLAIMS = (
     ),
     *(
         Claim(
-            f"S42/{_name(machine)}",
+            f"S42/{short_name(machine)}",
             machine,
             ORDERING,
             "ticket is best at 512 locks",
@@ -284,7 +281,7 @@ CLAIMS = (
     ),
     *(
         Claim(
-            f"S43/{_name(machine)}",
+            f"S43/{short_name(machine)}",
             machine,
             ORDERING,
             "the mutex is never best with one thread per core",
@@ -294,7 +291,7 @@ CLAIMS = (
     ),
     *(
         Claim(
-            f"S44/{_name(machine)}",
+            f"S44/{short_name(machine)}",
             machine,
             ORDERING,
             "one lock: queue locks are best",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Find CPUs of a machine at given distances."""
+"""The machines of SSYNC, and CPUs at given distances."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ ALL = (*MULTI_SOCKETS, *SINGLE_SOCKETS)
 # CPUs per socket, and in total. Each die of SSYNC's Opteron counts as a socket.
 SOCKET = {OPTERON: 6, XEON: 10}
 FULL = {OPTERON: 48, XEON: 80, NIAGARA: 64, TILERA: 36}
+
+
+def short_name(machine: str) -> str:
+    """Return the machine's name in the id of a claim: `opteron` for opteron-48."""
+    return machine.partition("-")[0]
 
 
 def distance(topology: Topology, one: int, other: int) -> int:

@@ -16,6 +16,7 @@ from hasp.lab.simulate.validation.distances import (
     TILERA,
     XEON,
     pairs,
+    short_name,
 )
 from hasp.lab.simulate.validation.lab import Lab, Unanswered
 from hasp.lab.simulate.validation.lock_sets import locks_of, study_lock
@@ -121,10 +122,6 @@ def _handover(lab: Lab, lock: str) -> Measured:
     )
 
 
-def _name(machine: str) -> str:
-    return machine.partition("-")[0]
-
-
 TRYLOCK = {"hmcs": 220, "c-bo-mcs": 170, "spinlock": 60, "mcs": 80}
 ACQUIRE = {
     "light": (("backoff", "spinlock", "ticket", "ttas"), 40),
@@ -147,7 +144,7 @@ CLAIMS = (
     ),
     *(
         Claim(
-            f"S34/{_name(machine)}",
+            f"S34/{short_name(machine)}",
             machine,
             PREDICTED,
             "a free lock: acquisition across sockets",
@@ -160,7 +157,7 @@ CLAIMS = (
     ),
     *(
         Claim(
-            f"S35/{_name(machine)}",
+            f"S35/{short_name(machine)}",
             machine,
             PREDICTED,
             "a free lock: acquisition",
@@ -173,7 +170,7 @@ CLAIMS = (
     ),
     *(
         Claim(
-            f"S36/{_name(machine)}",
+            f"S36/{short_name(machine)}",
             machine,
             PREDICTED,
             "a free lock: distance of the previous holder has little or no effect",

@@ -8,6 +8,7 @@ payload in a line of its own, a lock for each bucket or one server for three cor
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from hasp.lab.simulate.validation.claim import (
@@ -23,10 +24,12 @@ from hasp.lab.simulate.validation.distances import (
     NIAGARA,
     OPTERON,
     XEON,
+    short_name,
 )
 from hasp.lab.simulate.validation.lab import Lab
 from hasp.lab.simulate.validation.lock_sets import TICKET, locks_of
 
+TESTED = (*MULTI_SOCKETS, NIAGARA)
 LOW, HIGH = 512, 12  # buckets: low and high contention
 SHORT, LONG = 12, 48  # elements in a bucket: short and long critical sections
 THREADS = 36  # the largest number that SSYNC compares on all its machines
@@ -45,7 +48,7 @@ SLIGHT = 2
 def _locked(
     lab: Lab, machine: str, buckets: int, elements: int, threads: int
 ) -> tuple[float, str]:
-    """The throughput in Mops under the best of SSYNC's locks, and its name."""
+    """Return the throughput in Mops under the best of SSYNC's locks, and its name."""
     ours = locks_of(lab.form, machine)
     found = lab.compare(
         machine,
@@ -59,7 +62,7 @@ def _locked(
 
 
 def _served(lab: Lab, machine: str, buckets: int, elements: int, share: int) -> float:
-    """The throughput in Mops with one server for `share` cores."""
+    """Return the throughput in Mops with one server for `share` cores."""
     runs = lab.runs(
         machine,
         "hash-table",
@@ -128,57 +131,49 @@ def _one_socket(lab: Lab) -> Order:
     return Order(inside, beyond, "Mops that a further core gains", SLIGHT)
 
 
-def _name(machine: str) -> str:
-    return machine.partition("-")[0]
+def _orderings(
+    identity: str, machines: Sequence[str], words: str, check: Callable[..., Order]
+) -> tuple[Claim, ...]:
+    """Return the claim for each of the machines."""
+    return tuple(
+        Claim(
+            f"{identity}/{short_name(machine)}",
+            machine,
+            ORDERING,
+            words,
+            partial(check, machine=machine),
+        )
+        for machine in machines
+    )
 
 
 CLAIMS = (
-    *(
-        Claim(
-            f"S57/{_name(machine)}",
-            machine,
-            ORDERING,
-            "hash table: one server for three cores is best",
-            partial(_third, machine=machine),
-        )
-        for machine in (*MULTI_SOCKETS, NIAGARA)
+    *_orderings(
+        "S57", TESTED, "hash table: one server for three cores is best", _third
     ),
-    *(
-        Claim(
-            f"S58/{_name(machine)}",
-            machine,
-            ORDERING,
-            "hash table, low contention: long buckets scale better",
-            partial(_longer_scales, machine=machine),
-        )
-        for machine in (*MULTI_SOCKETS, NIAGARA)
+    *_orderings(
+        "S58",
+        TESTED,
+        "hash table, low contention: long buckets scale better",
+        _longer_scales,
     ),
-    *(
-        Claim(
-            f"S59/{_name(machine)}",
-            machine,
-            ORDERING,
-            "hash table, low contention: locks are faster than servers",
-            partial(_locks_win, machine=machine, buckets=LOW),
-        )
-        for machine in (*MULTI_SOCKETS, NIAGARA)
+    *_orderings(
+        "S59",
+        TESTED,
+        "hash table, low contention: locks are faster than servers",
+        partial(_locks_win, buckets=LOW),
     ),
-    *(
-        Claim(
-            f"S60/{_name(machine)}",
-            machine,
-            ORDERING,
-            "hash table, high contention: servers are faster than locks",
-            partial(_servers_win, machine=machine),
-        )
-        for machine in MULTI_SOCKETS
+    *_orderings(
+        "S60",
+        MULTI_SOCKETS,
+        "hash table, high contention: servers are faster than locks",
+        _servers_win,
     ),
-    Claim(
-        "S60/niagara",
-        NIAGARA,
-        ORDERING,
+    *_orderings(
+        "S60",
+        (NIAGARA,),
         "hash table, high contention: locks are faster than servers here",
-        partial(_locks_win, machine=NIAGARA, buckets=HIGH),
+        partial(_locks_win, buckets=HIGH),
     ),
     Claim(
         "S61",

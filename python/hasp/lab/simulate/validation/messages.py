@@ -19,6 +19,7 @@ from hasp.lab.simulate.validation.distances import (
     OPTERON,
     XEON,
     pairs,
+    short_name,
 )
 from hasp.lab.simulate.validation.lab import Lab, Runs
 
@@ -110,10 +111,6 @@ def _answers(lab: Lab, machine: str, work: int) -> Order:
     return Order(answered, one_way, words)
 
 
-def _name(machine: str) -> str:
-    return machine.partition("-")[0]
-
-
 CLAIMS = (
     Claim(
         "S27",
@@ -126,7 +123,7 @@ CLAIMS = (
     ),
     *(
         Claim(
-            f"{identity}/{_name(machine)}",
+            f"{identity}/{short_name(machine)}",
             machine,
             PREDICTED,
             f"{pattern} message over transfer of a line",

@@ -15,6 +15,7 @@ from hasp.base.output import STDOUT, check_writable, note, write_json
 from hasp.base.signals import interrupt_on_signals
 from hasp.lab.simulate.pool import Pool, PoolDisplay
 from hasp.lab.simulate.validation.claim import KINDS, Claim, Verdict, judge
+from hasp.lab.simulate.validation.distances import short_name
 from hasp.lab.simulate.validation.lab import Lab, Unanswered
 from hasp.lab.simulate.validation.lock_sets import Form
 from hasp.lab.simulate.validation.scope import (
@@ -119,7 +120,7 @@ def print_verdicts(verdicts: Sequence[Verdict]) -> None:
         for verdict in own:
             claim, shipped = verdict.claim, verdict.shipped
             table.add_row(
-                f"{claim.id} {claim.machine.partition('-')[0]}",
+                f"{claim.id} {short_name(claim.machine)}",
                 claim.paper,
                 verdict.simulated,
                 WORDS[verdict.agrees],
