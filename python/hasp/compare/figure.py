@@ -13,11 +13,12 @@ from hasp.base.figures import (
     CURVE_COLOURS,
     MARKERS,
     UNCERTAIN,
-    metadata,
+    add_legend,
+    save,
     settings,
+    style_axes,
     ticks,
 )
-from hasp.base.files import replacing
 from hasp.compare.report import headline, interval, quantity, times
 from hasp.compare.run_record import Measure
 from hasp.compare.store import Comparison
@@ -69,14 +70,8 @@ def draw(comparison: Comparison, rows: list[CellSummary], path: Path) -> None:
         subject, _, where = headline(comparison).partition("\n")
         wide = int(size[0] * 13)
         title = textwrap.shorten(subject, wide, placeholder=" ...")
-        figure.suptitle(
-            f"{title}\n{textwrap.shorten(where, wide, placeholder=' ...')}",
-            fontsize=9.5,
-            x=0.01,
-            ha="left",
-        )
-        with replacing(path) as file:
-            figure.savefig(file, dpi=150, metadata=metadata(path))
+        below = textwrap.shorten(where, wide, placeholder=" ...")
+        save(figure, f"{title}\n{below}", path)
 
 
 def _title(measure: Measure) -> str:
@@ -111,8 +106,7 @@ def _bars(axes: Axes, rows: list[CellSummary], measure: Measure) -> None:
         low, high = low - margin, high + margin
     axes.set_xlim(low, high)
     axes.set_ylim(-0.6, len(rows) - 0.4)
-    axes.grid(axis="x", color="#e4e4e4", linewidth=0.8)
-    axes.set_axisbelow(True)
+    style_axes(axes, "x")
     for index, (row, entry) in enumerate(zip(rows, entries, strict=True)):
         _bar(axes, index, row, entry)
     axes.axvline(1.0, color="#202020", linewidth=1.2)
@@ -120,8 +114,6 @@ def _bars(axes: Axes, rows: list[CellSummary], measure: Measure) -> None:
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel(f"ratio to {REFERENCE}, with 95 % interval (grey: cannot tell)")
     axes.set_title(_title(measure), fontsize=10.5, loc="left")
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
 
 
 def _bar(axes: Axes, place: int, row: CellSummary, entry: Estimate) -> None:
@@ -190,7 +182,7 @@ def _curves(
     axes.set_xscale("log")
     axes.set_xticks(counts, [str(count) for count in counts])
     axes.minorticks_off()
-    axes.grid(color="#e4e4e4", linewidth=0.8)
+    style_axes(axes)
     axes.axhline(1.0, color="#202020", linewidth=1.4, label=f"{REFERENCE} = 1")
     others = [lock for lock in comparison.settings.locks if lock != REFERENCE]
     for number, lock in enumerate(others):
@@ -201,9 +193,7 @@ def _curves(
     axes.set_xlabel("threads")
     axes.set_ylabel(f"ratio to {REFERENCE}, with 95 % interval")
     axes.set_title(_title(measure), fontsize=10.5, loc="left")
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+    add_legend(axes)
 
 
 def _curve(

@@ -4,17 +4,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from hasp.base.figures import CURVE_COLOURS, MARKERS, metadata, settings
-from hasp.base.files import replacing
+from hasp.base.figures import add_legend, draw_curve, save, settings, style_axes
 from hasp.predict.answer import Answer, Range
 from hasp.predict.options import Options
 from hasp.predict.saturation import SATURATED
 from hasp.profile.model.profile import Profile
+from hasp.profile.report.layout import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,35 +33,25 @@ def draw(options: Options, profile: Profile, answer: Answer, path: Path) -> None
         above, below = figure.subplots(2, sharex=True)
         _throughput(above, answer)
         _busy(below, answer)
-        figure.suptitle(
-            f"Simulated, not measured: {_short(shlex.join(profile.command))} on "
-            f"{options.machine.name}\n{options.machine.title}",
-            fontsize=9.5,
-            x=0.01,
-            ha="left",
-        )
-        with replacing(path) as file:
-            figure.savefig(file, dpi=150, metadata=metadata(path))
+        command = shortened(shlex.join(profile.command), COMMAND)
+        machine = options.machine
+        words = f"Simulated, not measured: {command} on {machine.name}"
+        save(figure, f"{words}\n{machine.title}", path)
 
 
 def _throughput(axes: Axes, answer: Answer) -> None:
     most = answer.threads[-1]
     curves = sorted(answer.curves, key=lambda curve: -curve.points[most].median)
     for number, curve in enumerate(curves):
-        counts = list(curve.points)
-        _curve(axes, number, curve.lock, counts, [curve.points[n] for n in counts])
+        _curve(axes, number, curve.lock, curve.points)
     _style(axes, "times the recorded throughput")
 
 
 def _busy(axes: Axes, answer: Answer) -> None:
-    counts = list(answer.busy)
     for number, site in enumerate(answer.load.sites):
-        ranges = [answer.busy[n][number] for n in counts]
-        in_percent = [
-            Range(100 * one.median, 100 * one.low, 100 * one.high) for one in ranges
-        ]
+        points = {count: ranges[number] for count, ranges in answer.busy.items()}
         name = "\n".join(wrap(site.name, LINE, max_lines=2, placeholder=" ..."))
-        _curve(axes, number, name, counts, in_percent)
+        _curve(axes, number, name, points, 100)
     axes.axhline(100 * SATURATED, color="#d55e00", linewidth=0.8, linestyle=":")
     _style(axes, f"% of the time in use, under {answer.reference}")
     axes.set_xlabel("threads")
@@ -69,26 +59,20 @@ def _busy(axes: Axes, answer: Answer) -> None:
 
 
 def _curve(
-    axes: Axes, number: int, name: str, counts: Sequence[int], ranges: Sequence[Range]
+    axes: Axes, number: int, name: str, points: Mapping[int, Range], scale: float = 1
 ) -> None:
-    """Draw the medians, and shade the range."""
-    colour = CURVE_COLOURS[number % len(CURVE_COLOURS)]
-    marker = MARKERS[number % len(MARKERS)]
-    middle = [one.median for one in ranges]
-    axes.plot(counts, middle, color=colour, marker=marker, markersize=4.5, label=name)
-    lows, highs = [one.low for one in ranges], [one.high for one in ranges]
-    axes.fill_between(counts, lows, highs, color=colour, alpha=0.15, linewidth=0)
+    """Draw the medians over the numbers of threads, and shade the ranges."""
+    ranges = points.values()
+    lows, highs = (
+        [scale * one.low for one in ranges],
+        [scale * one.high for one in ranges],
+    )
+    medians = [scale * one.median for one in ranges]
+    draw_curve(axes, number, name, list(points), (lows, medians, highs))
 
 
 def _style(axes: Axes, label: str) -> None:
     axes.set_ylim(0)
     axes.set_ylabel(label)
-    axes.grid(color="#e4e4e4", linewidth=0.8)
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= COMMAND else f"{text[: COMMAND - 3]}..."
+    style_axes(axes)
+    add_legend(axes)

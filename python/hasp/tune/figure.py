@@ -8,8 +8,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hasp.base.figures import COLOURS, UNCERTAIN, metadata, settings, ticks
-from hasp.base.files import replacing
+from hasp.base.figures import COLOURS, UNCERTAIN, save, settings, style_axes, ticks
 from hasp.compare.report import headline, quantity, ratio_text
 from hasp.compare.run_record import Measure
 from hasp.locks.native import REFERENCE
@@ -40,16 +39,8 @@ def draw(answer: Answer, path: Path) -> None:
         subject, _, where = headline(answer.contest.comparison).partition("\n")
         wide = int(size[0] * 13)
         lines = (subject, where, f"{best_words(answer)} {ending_words(answer)}")
-        figure.suptitle(
-            "\n".join(
-                textwrap.shorten(line, wide, placeholder=" ...") for line in lines
-            ),
-            fontsize=9.5,
-            x=0.01,
-            ha="left",
-        )
-        with replacing(path) as file:
-            figure.savefig(file, dpi=150, metadata=metadata(path))
+        shown = (textwrap.shorten(line, wide, placeholder=" ...") for line in lines)
+        save(figure, "\n".join(shown), path)
 
 
 def _short(mark: float) -> str:
@@ -102,10 +93,7 @@ def _panel(axes: Axes, answer: Answer, rows: list[Row], measure: Measure) -> Non
         f"{measure.name}{unit} ({better} is better)", fontsize=10.5, loc="left"
     )
     axes.set_xlabel(f"medians and (number of) runs; line: {REFERENCE}")
-    axes.grid(axis="x", color="#e4e4e4", linewidth=0.8)
-    axes.set_axisbelow(True)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
+    style_axes(axes, "x")
 
 
 def _reference(answer: Answer, measure: Measure) -> float | None:

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hasp.base.figures import COLOURS, UNCERTAIN, metadata, settings, ticks
-from hasp.base.files import replacing
+from hasp.base.figures import COLOURS, UNCERTAIN, save, settings, style_axes, ticks
 from hasp.lab.bench.cases import BATON, GLIBC, Case
 from hasp.lab.bench.judge import limit_of
 from hasp.lab.bench.rows import Row
@@ -83,14 +82,8 @@ def draw(
         _label_locks(panels[0], places)
         _legend(figure, columns=5 if len(cases) > 2 else 3)
         title = textwrap.shorten(words, int(size[0] * 15), placeholder=" ...")
-        figure.suptitle(
-            f"{heading_of(cases)}: ratios with 95 % intervals\n{title}",
-            fontsize=10,
-            x=0.01,
-            ha="left",
-        )
-        with replacing(path) as file:
-            figure.savefig(file, dpi=130, metadata=metadata(path))
+        heading = f"{heading_of(cases)}: ratios with 95 % intervals"
+        save(figure, f"{heading}\n{title}", path, font_size=10, dpi=130)
 
 
 def heading_of(cases: Sequence[Case]) -> str:
@@ -176,8 +169,7 @@ def _panel(
     axes.minorticks_off()
     axes.tick_params(axis="x", labelsize=8)
     axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", color="#e4e4e4", linewidth=0.8)
-    axes.set_axisbelow(True)
+    style_axes(axes, "x")
     axes.axvline(1.0, color="#202020", linewidth=1.1)
     for name, place in places.items():
         if name.endswith(":"):
@@ -191,8 +183,6 @@ def _panel(
     axes.set_title(
         f"{case.name}\n{case.load}, {better} is better", fontsize=9.5, loc="left"
     )
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
 
 
 def _extent(rows: Sequence[Row]) -> tuple[float, float]:

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy
 
 from hasp.base.errors import HaspError
-from hasp.base.figures import metadata, settings
-from hasp.base.files import replacing
+from hasp.base.figures import save, settings
 from hasp.lab.host.heat import matrix
 from hasp.lab.host.target import Row
 
@@ -52,14 +51,8 @@ def draw(rows: Sequence[Row], path: Path) -> None:
                             va="center",
                             color=colour,
                         )
-        figure.suptitle(
-            "ns to load a line that the other CPU modified\n" + _where(rows[0]),
-            fontsize=10,
-            x=0.01,
-            ha="left",
-        )
-        with replacing(path) as file:
-            figure.savefig(file, dpi=130, metadata=metadata(path))
+        words = "ns to load a line that the other CPU modified"
+        save(figure, f"{words}\n{_where(rows[0])}", path, font_size=10, dpi=130)
 
 
 def _where(first: Row) -> str:

@@ -9,8 +9,15 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from hasp.base.figures import CURVE_COLOURS, MARKERS, metadata, settings, ticks
-from hasp.base.files import replacing
+from hasp.base.figures import (
+    CURVE_COLOURS,
+    add_legend,
+    draw_curve,
+    save,
+    settings,
+    style_axes,
+    ticks,
+)
 from hasp.compare.figure import LOG_RANGE
 from hasp.lab.simulate.job import OK, Record
 from hasp.lab.simulate.machines.machine import Machine
@@ -37,15 +44,9 @@ def draw(
         for number, (name, own) in enumerate(_by_name(done)):
             _curve(axes, number, name, own)
         _mark_places(axes, machine, max(record["threads"] for record in done))
-        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
-        figure.suptitle(
-            f"Simulated, not measured: {workload} on {machine.name}\n{machine.title}",
-            fontsize=9.5,
-            x=0.01,
-            ha="left",
-        )
-        with replacing(path) as file:
-            figure.savefig(file, dpi=150, metadata=metadata(path))
+        add_legend(axes)
+        words = f"Simulated, not measured: {workload} on {machine.name}"
+        save(figure, f"{words}\n{machine.title}", path)
 
 
 def _by_name(records: list[Record]) -> list[tuple[str, list[Record]]]:
@@ -69,10 +70,7 @@ def _axes(axes: Axes, records: list[Record]) -> None:
     axes.set_xlim(0, max(counts) * 1.02)
     axes.set_xlabel("threads")
     axes.set_ylabel("million operations a second")
-    axes.grid(color="#e4e4e4", linewidth=0.8)
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    style_axes(axes)
 
 
 def _curve(axes: Axes, number: int, name: str, records: list[Record]) -> None:
@@ -82,15 +80,10 @@ def _curve(axes: Axes, number: int, name: str, records: list[Record]) -> None:
         [record["throughput_mops"] for record in records if record["threads"] == count]
         for count in counts
     ]
-    colour = CURVE_COLOURS[number % len(CURVE_COLOURS)]
     line = LINES[number // len(CURVE_COLOURS) % len(LINES)]
-    marker = MARKERS[number % len(MARKERS)]
-    middle = [median(own) for own in values]
-    axes.plot(
-        counts, middle, line, color=colour, marker=marker, markersize=4.5, label=name
-    )
     lows, highs = [min(own) for own in values], [max(own) for own in values]
-    axes.fill_between(counts, lows, highs, color=colour, alpha=0.15, linewidth=0)
+    medians = [median(own) for own in values]
+    draw_curve(axes, number, name, counts, (lows, medians, highs), line)
 
 
 def _mark_places(axes: Axes, machine: Machine, most: int) -> None:
