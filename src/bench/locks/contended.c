@@ -133,19 +133,6 @@ static void hammer_floor(struct worker *worker)
         acquire_loop(&floor_operations, worker);
 }
 
-static void check_exclusion(struct result *result, unsigned increments)
-{
-    uint64_t counted = 0;
-    for (unsigned i = 0; i < contest.crew.thread_count; i++)
-        counted += load_relaxed(&contest.crew.workers[i].count);
-    counted *= increments;
-    uint64_t lost = counted - contest.guarded;
-    if (lost)
-        result_failed(result,
-                      "the lock does not exclude: %llu of %llu updates were lost",
-                      (unsigned long long)lost, (unsigned long long)counted);
-}
-
 static void run_contest(const struct options *options, struct result *result,
                         unsigned increments)
 {
@@ -155,7 +142,7 @@ static void run_contest(const struct options *options, struct result *result,
     if (result->seconds > 0)
         result->value = result->operations / result->seconds;
     if (ended)
-        check_exclusion(result, increments);
+        crew_check_exclusion(&contest.crew, increments, contest.guarded, result);
 }
 
 /* Pinned so that the threads contend: the scheduler may put two threads on one CPU,

@@ -185,13 +185,28 @@ static unsigned count_unended(const struct crew *crew)
     return unended;
 }
 
-/* Returns a number that changes whenever a worker makes progress. */
-static uint64_t progress(const struct crew *crew)
+static uint64_t counted(const struct crew *crew)
 {
-    uint64_t sum = crew->thread_count - count_unended(crew);
+    uint64_t sum = 0;
     for (unsigned i = 0; i < crew->thread_count; i++)
         sum += load_relaxed(&crew->workers[i].count);
     return sum;
+}
+
+void crew_check_exclusion(const struct crew *crew, unsigned increments,
+                          uint64_t guarded, struct result *result)
+{
+    uint64_t updates = increments * counted(crew), lost = updates - guarded;
+    if (lost)
+        result_failed(result,
+                      "the lock does not exclude: %llu of %llu updates were lost",
+                      (unsigned long long)lost, (unsigned long long)updates);
+}
+
+/* Returns a number that changes whenever a worker makes progress. */
+static uint64_t progress(const struct crew *crew)
+{
+    return crew->thread_count - count_unended(crew) + counted(crew);
 }
 
 static bool is_runnable(const struct worker *worker)

@@ -55,6 +55,11 @@ struct crew {
 bool crew_run(struct crew *crew, unsigned threads, const struct options *options,
               struct result *result);
 
+/* Called after all threads have ended. Fails the result unless `guarded` is the number
+ * of updates: `increments` for each operation that a worker counted. */
+void crew_check_exclusion(const struct crew *crew, unsigned increments,
+                          uint64_t guarded, struct result *result);
+
 static inline bool crew_stopped(const struct crew *crew)
 {
     return load_relaxed(&crew->stop) != 0;

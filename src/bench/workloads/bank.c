@@ -2,11 +2,11 @@
 /*
  * A bank: transfers between two random accounts, and audits that add all accounts up.
  * After V. Gramoli, R. Guerraoui, V. Trigonakis, "TM2C: a software transactional memory
- * for many-cores", EuroSys 2012. What makes them atomic:
+ * for many-cores", EuroSys 2012. They are atomic by
  *
- *   lock          one lock for the bank
- *   locks         one for each account, acquired in the order of the accounts
- *   transactions  those of hasp/transaction.h
+ *   lock          one lock for the bank,
+ *   locks         a lock for each account, acquired in the order of the accounts, or
+ *   transactions  the transactions of hasp/transaction.h.
  *
  * In a simulation the private data of a transaction (its read and write sets) cost
  * nothing; access_cycles stands for the instructions that maintain them.
@@ -63,28 +63,29 @@ void bank_enter(struct run *run, struct worker *worker)
         store_relaxed(&bank->accounts[i].balance, OPENING_BALANCE);
 }
 
-static void access_costs(const struct run *run)
+/* Charges an access of a transaction, and returns the word to access. */
+static struct atomic_u64 *accessed(const struct run *run, uint64_t account)
 {
+    const struct bank *bank = run->shared;
     if (run->knobs[KNOB_ACCESS_CYCLES])
         pause_cycles(run->knobs[KNOB_ACCESS_CYCLES]);
+    return &bank->accounts[account].balance;
 }
 
 static bool load(struct run *run, struct worker *worker, uint64_t account,
                  uint64_t *balance)
 {
     struct bank *bank = run->shared;
-    access_costs(run);
-    return transacting_load(&bank->transacting, worker->index,
-                            &bank->accounts[account].balance, balance);
+    return transacting_load(&bank->transacting, worker->index, accessed(run, account),
+                            balance);
 }
 
 static bool store(struct run *run, struct worker *worker, uint64_t account,
                   uint64_t balance)
 {
     struct bank *bank = run->shared;
-    access_costs(run);
-    return transacting_store(&bank->transacting, worker->index,
-                             &bank->accounts[account].balance, balance);
+    return transacting_store(&bank->transacting, worker->index, accessed(run, account),
+                             balance);
 }
 
 static bool attempt_transfer(struct run *run, struct worker *worker, uint64_t from,
@@ -107,7 +108,8 @@ static bool attempt_audit(struct run *run, struct worker *worker, uint64_t *sum)
     return true;
 }
 
-/* An audit if `from` is `to`. Returns the sum that it found. */
+/* Transfers between two accounts, or audits all if `from` is `to`. Returns the sum that
+ * an audit found. */
 static uint64_t transact(struct run *run, struct worker *worker, uint64_t from,
                          uint64_t to)
 {
@@ -152,7 +154,7 @@ static uint64_t audit(const struct run *run, struct bank *bank)
     return sum;
 }
 
-/* As transact(), under the bank's lock. */
+/* Does the same as transact(), under the bank's lock. */
 static uint64_t under_lock(struct run *run, struct worker *worker, uint64_t from,
                            uint64_t to)
 {
@@ -167,7 +169,7 @@ static uint64_t under_lock(struct run *run, struct worker *worker, uint64_t from
     return sum;
 }
 
-/* As transact(), under the locks of the accounts. */
+/* Does the same as transact(), under the locks of the accounts. */
 static uint64_t under_locks(struct run *run, struct worker *worker, uint64_t from,
                             uint64_t to)
 {
@@ -227,9 +229,11 @@ bool bank_check(struct run *run)
     uint64_t wrong = 0, sum = audit(run, bank);
     for (unsigned i = 0; i < run->threads; i++)
         wrong += run->workers[i].balance;
-    if (wrong || sum != count_of(run) * OPENING_BALANCE)
-        explain(run, "%llu audits were wrong; the accounts hold %llu, opened with %llu",
-                (unsigned long long)wrong, (unsigned long long)sum,
-                (unsigned long long)count_of(run) * OPENING_BALANCE);
-    return !wrong && sum == count_of(run) * OPENING_BALANCE;
+    const uint64_t opened = count_of(run) * OPENING_BALANCE;
+    if (!wrong && sum == opened)
+        return true;
+    explain(run, "%llu audits were wrong; the accounts hold %llu, opened with %llu",
+            (unsigned long long)wrong, (unsigned long long)sum,
+            (unsigned long long)opened);
+    return false;
 }

@@ -9,10 +9,11 @@
 #include "bench/workloads/replay_run.h"
 
 #include "bench/workloads/list.h"
+#include "locks/waiting/policies.h"
 
 #include <stdlib.h>
 
-enum { MILLION = 1000000, BILLION = 1000000000 };
+enum { MILLION = 1000000 };
 
 static struct replay_lock *lock_number(const struct replay_site *site, uint64_t index)
 {
@@ -197,16 +198,13 @@ static unsigned next_site(struct player *player)
     return role->visits[low].site;
 }
 
-/* Sleeps without giving anybody a reason to wake the thread. */
+/* No other thread knows the word that this one sleeps on, so nobody wakes it early. */
 static void sleep_for(uint64_t ns)
 {
-    struct atomic_u32 nobody = {0};
-    uint64_t at = now_ns() + ns;
-    struct deadline deadline = {.clock = CLOCK_MONOTONIC,
-                                .at = {.tv_sec = (time_t)(at / BILLION),
-                                       .tv_nsec = (long)(at % BILLION)}};
-    while (park(&nobody, 0, &deadline))
-        ; /* woken without reason */
+    struct atomic_u32 word = {0};
+    struct deadline deadline = deadline_after(ns);
+    while (park(&word, 0, &deadline))
+        ; /* a spurious wake-up */
 }
 
 void replay_work(struct run *run, struct worker *worker)
