@@ -44,7 +44,8 @@ def rebuild(
     Raises HaspError if the profile lacks what is needed.
     """
     net = network(profile, kept | _candidates(profile, most))
-    found = groups(profile, net.customers)
+    idling = idling_of(profile)
+    found = groups(profile, net.customers, idling)
     if not found or not net.stations:
         raise HaspError(
             f"{profile.program}: no lock was held for a time that matters to "
@@ -54,7 +55,6 @@ def rebuild(
     order = _order(net)
     _refuse_unmeasured(profile, order)
     threads = {thread.number: thread for thread in profile.threads}
-    idling = idling_of(profile)
     factors = [
         [preempted_factor(one, threads) for one in group.customers] for group in found
     ]

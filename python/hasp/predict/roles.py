@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hasp.predict.idling import idling_of, wait_alike
+from hasp.predict.idling import Idling, wait_alike
 from hasp.profile.diagnosis.what_if.network import Customer
 from hasp.profile.model.profile import Profile, Thread
 
@@ -41,10 +41,11 @@ def sections_of(customer: Customer) -> float:
     return sum(visit.number for visit in customer.visits.values())
 
 
-def groups(profile: Profile, customers: Sequence[Customer]) -> list[Group]:
+def groups(
+    profile: Profile, customers: Sequence[Customer], idling: Mapping[int, Idling]
+) -> list[Group]:
     """Return the groups, the one with most sections first; rare users are left out."""
     threads = {thread.number: thread for thread in profile.threads}
-    idling = idling_of(profile)
     found: list[Group] = []
     for customer in customers:
         name = _name(customer, threads)
@@ -67,18 +68,17 @@ def groups(profile: Profile, customers: Sequence[Customer]) -> list[Group]:
 def scaling(found: Sequence[Group], profile: Profile) -> list[bool]:
     """Return which groups grow with the number of threads.
 
-    Those with several threads do. If there are none, it is the one with most sections;
-    there is only one main thread, so it is not chosen if there are others.
+    Those with several threads do. If there are none, the one with most sections does,
+    except the main thread's: a program has only one. It is chosen if it is alone.
     """
     several = [group.population > 1 for group in found]
     if any(several):
         return several
     main = {thread.number for thread in profile.threads if thread.tid == profile.pid}
-    order = sorted(
-        range(len(found)),
-        key=lambda place: not main.isdisjoint(found[place].customers[0].threads),
+    chosen = next(
+        (one for one in found if main.isdisjoint(one.customers[0].threads)), found[0]
     )
-    return [place == order[0] for place in range(len(found))]
+    return [one is chosen for one in found]
 
 
 def _name(customer: Customer, threads: Mapping[int, Thread]) -> str:

@@ -16,21 +16,21 @@ from typing import Any
 
 from hasp.base import output
 from hasp.base.document import Document
-from hasp.base.errors import HaspError, Interrupted
+from hasp.base.errors import HaspError
 from hasp.base.signals import interrupt_on_signals
 from hasp.lab.simulate.machines import machine
 from hasp.locks import native
-from hasp.locks.kinds import RWLOCK
-from hasp.predict.rebuild import rebuild
-from hasp.predict.validation.programs import Program, record
-from hasp.predict.validation.run import predictions, report_study
-from hasp.predict.validation.score import Score, score, tau_of
-from hasp.profile.report.source import open_profile
+from hasp.predict.validation.programs import Program, program_of
+from hasp.predict.validation.run import Trial, carry_out, report_study
+from hasp.predict.validation.score import tau_of
 
 PLAN = Path(__file__).with_name("a-64.toml")
 MACHINE = "a-64"
 RECORDED = 2  # threads
 COLUMNS = ("bench", "node", "strategy", "throughput")
+
+# throughputs of all runs, by application and number of nodes, and then by lock
+Measurements = Mapping[tuple[str, int], Mapping[str, list[float]]]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def subjects() -> list[Subject]:
     tables: Any = Document.read(PLAN).get(("program",))
     return [
         Subject(
-            Program(one["name"], one["command"], one.get("server"), one.get("ready")),
+            program_of(one),
             one["application"],
             one["nodes"],
             one["threads"],
@@ -57,10 +57,7 @@ def subjects() -> list[Subject]:
     ]
 
 
-Runs = Mapping[tuple[str, int], Mapping[str, list[float]]]
-
-
-def measured_by(path: Path) -> Runs:
+def measured_by(path: Path) -> Measurements:
     """Return the throughput of all runs by application and nodes, and then by lock.
 
     Raises HaspError if the file does not have the study's columns.
@@ -102,37 +99,18 @@ def validate_study(
         output.check_writable(json)
     runs = measured_by(study)
     interrupt_on_signals()
-    folder.mkdir(parents=True, exist_ok=True)
-    scores: list[Score] = []
-    try:
-        for subject in subjects():
-            scores.append(_validated(subject, folder, runs, jobs))
-    except Interrupted:
-        output.note(f"interrupted after {len(scores)} programs")
-        report_study(scores, json)
-        raise
-    return report_study(scores, json)
+    trials = [_trial(subject, runs) for subject in subjects()]
+    return carry_out(
+        trials,
+        folder,
+        machine.load(MACHINE),
+        jobs,
+        lambda scores: report_study(scores, json),
+    )
 
 
-def _validated(subject: Subject, folder: Path, runs: Runs, jobs: int | None) -> Score:
-    name = subject.program.name
-    trace = folder / f"{name}.trace"
-    if not trace.exists():
-        output.note(f"recording {name}")
-        record(subject.program, trace, RECORDED)
+def _trial(subject: Subject, runs: Measurements) -> Trial:
     own = runs[subject.application, subject.nodes]
     means = {lock: fmean(values) for lock, values in own.items()}
     halves = [{lock: fmean(v[i::2]) for lock, v in own.items()} for i in (0, 1)]
-    repeated = tau_of(*halves)
-    try:
-        load = rebuild(open_profile(trace), subject.threads)
-    except HaspError as problem:
-        words = problem.message.partition(": ")[2]
-        return score(name, means, {}, words, repeated)
-    output.note(f"simulating {name}, {subject.threads} threads")
-    if load.kind is RWLOCK:  # the study replaces mutexes only
-        return score(name, means, {}, "reader-writer locks only", repeated)
-    made = machine.load(MACHINE)
-    predicted = predictions(load, made, list(means), jobs, subject.threads)
-    remark = ", ".join(site.name for site in load.sites[:2])
-    return score(name, means, predicted, remark, repeated)
+    return Trial(subject.program, RECORDED, subject.threads, means, tau_of(*halves))

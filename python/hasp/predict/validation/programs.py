@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Record the programs of a study's campaign with one thread each."""
+"""Record the programs of a study's campaign with few threads each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,13 @@ class Program:
     ready: str | None
 
 
+def program_of(table: Mapping[str, Any]) -> Program:
+    """Return the program that a table of a campaign describes."""
+    return Program(
+        table["name"], table["command"], table.get("server"), table.get("ready")
+    )
+
+
 def programs_of(plan: Path) -> tuple[list[Program], str]:
     """Return the programs of a campaign, and the command that prepares them.
 
@@ -45,10 +52,7 @@ def programs_of(plan: Path) -> tuple[list[Program], str]:
     tables: Any = document.get(("program",))
     if not isinstance(tables, list):
         raise HaspError(f"{plan} names no programs", "give the file of a campaign")
-    programs = [
-        Program(one["name"], one["command"], one.get("server"), one.get("ready"))
-        for one in tables
-    ]
+    programs = [program_of(one) for one in tables]
     prepare: Any = document.get(("defaults", "prepare"))
     return programs, prepare or ""
 

@@ -7,7 +7,8 @@ The study is docs/studies/two-cpus: twelve programs under every lock with two th
 from __future__ import annotations
 
 import subprocess
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -50,6 +51,7 @@ SCHEMA = "hasp.predict.validate/1"
 STUDY = Path("docs/studies/two-cpus")  # in the source tree
 MACHINE = STUDY / "machine.toml"
 METRIC, THREADS = "throughput", 2
+RECORDED = 1  # thread
 
 
 def validate(
@@ -69,19 +71,18 @@ def validate(
     measured, even, odd = measurements(), measurements(0), measurements(1)
     programs, prepare = programs_of(STUDY / "plan.toml")
     interrupt_on_signals()
-    folder.mkdir(parents=True, exist_ok=True)
-    scores: list[Score] = []
-    try:
-        subprocess.run(["sh", "-c", prepare], check=True)
-        for program in programs:
-            found = _validated(program, folder, machine, measured, jobs)
-            repeated = tau_of(even[program.name], odd[program.name])
-            scores.append(replace(found, repeated=repeated))
-    except Interrupted:
-        output.note(f"interrupted after {len(scores)} of {len(programs)} programs")
-        report(scores, json)
-        raise
-    return report(scores, json)
+    subprocess.run(["sh", "-c", prepare], check=True)
+    trials = [
+        Trial(
+            program,
+            RECORDED,
+            THREADS,
+            measured[program.name],
+            tau_of(even[program.name], odd[program.name]),
+        )
+        for program in programs
+    ]
+    return carry_out(trials, folder, machine, jobs, lambda scores: report(scores, json))
 
 
 def measurements(runs: int | None = None) -> dict[str, Figures]:
@@ -108,30 +109,59 @@ def measurements(runs: int | None = None) -> dict[str, Figures]:
     return {program: dict(figures) for program, figures in found.items()}
 
 
-def _validated(
-    program: Program,
+@dataclass(frozen=True)
+class Trial:
+    """A program to record and to predict, and what it is compared with."""
+
+    program: Program
+    recorded: int  # threads
+    threads: int  # of the prediction
+    measured: Figures
+    repeated: float | None  # tau of the study's own runs among themselves
+
+
+def carry_out(
+    trials: Sequence[Trial],
     folder: Path,
     machine: Machine,
-    measured: dict[str, Figures],
     jobs: int | None,
-) -> Score:
-    trace = folder / f"{program.name.replace(' ', '-')}.trace"
-    if not trace.exists():
-        output.note(f"recording {program.name}")
-        record(program, trace)
-    figures = measured[program.name]
-    if not trace.exists():
-        return score(program.name, figures, {}, "nothing was recorded: no lock")
+    report: Callable[[list[Score]], int],
+) -> int:
+    """Record what `folder` lacks, predict, and report. Returns the exit status.
+
+    Reports the scores so far if it is interrupted.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    scores: list[Score] = []
     try:
-        load = rebuild(open_profile(trace), THREADS)
+        for trial in trials:
+            found = _scored(trial, folder, machine, jobs)
+            scores.append(replace(found, repeated=trial.repeated))
+    except Interrupted:
+        output.note(f"interrupted after {len(scores)} of {len(trials)} programs")
+        report(scores)
+        raise
+    return report(scores)
+
+
+def _scored(trial: Trial, folder: Path, machine: Machine, jobs: int | None) -> Score:
+    name, measured = trial.program.name, trial.measured
+    trace = folder / f"{name.replace(' ', '-')}.trace"
+    if not trace.exists():
+        output.note(f"recording {name}")
+        record(trial.program, trace, trial.recorded)
+    if not trace.exists():
+        return score(name, measured, {}, "nothing was recorded: no lock")
+    try:
+        load = rebuild(open_profile(trace), trial.threads)
     except HaspError as problem:
-        return score(program.name, figures, {}, problem.message.partition(": ")[2])
+        return score(name, measured, {}, problem.message.partition(": ")[2])
     if load.kind is RWLOCK:  # the study replaces mutexes only
-        return score(program.name, figures, {}, "reader-writer locks only")
-    output.note(f"simulating {program.name}")
-    predicted = predictions(load, machine, list(figures), jobs)
+        return score(name, measured, {}, "reader-writer locks only")
+    output.note(f"simulating {name}, {trial.threads} threads")
+    predicted = predictions(load, machine, list(measured), jobs, trial.threads)
     remark = ", ".join(site.name for site in load.sites[:2])
-    return score(program.name, figures, predicted, remark)
+    return score(name, measured, predicted, remark)
 
 
 def predictions(
@@ -139,7 +169,7 @@ def predictions(
     machine: Machine,
     locks: list[str],
     jobs: int | None,
-    threads: int = THREADS,
+    threads: int,
 ) -> dict[str, float]:
     """Return the median throughput with that many threads, in sections per ns."""
     known = {lock.name for lock in native.locks() if not lock.is_reference}
