@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hasp.lab.bench import delegation
+from hasp.lab.bench import delegation, interleaved
 
 
 def test_each_executor_is_measured_beside_glibc(
@@ -18,6 +18,7 @@ def test_each_executor_is_measured_beside_glibc(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.setattr(interleaved, "interrupt_on_signals", lambda: None)
     monkeypatch.setattr(delegation, "WINDOW_NS", 1_000_000)
     case = delegation.Case("few", 2, 400, 1)
     monkeypatch.setattr(delegation, "cases", lambda cpus: (case,))

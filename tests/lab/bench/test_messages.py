@@ -11,7 +11,7 @@ import pytest
 
 from hasp.base.errors import HaspError
 from hasp.cli.main import main
-from hasp.lab.bench import messages
+from hasp.lab.bench import interleaved, messages
 
 pytestmark = pytest.mark.skipif(
     len(os.sched_getaffinity(0)) < 2, reason="messages need two CPUs"
@@ -21,6 +21,7 @@ pytestmark = pytest.mark.skipif(
 def test_every_pattern_is_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr(interleaved, "interrupt_on_signals", lambda: None)
     monkeypatch.setattr(messages, "MESSAGES", 32)
     path = tmp_path / "runs.jsonl"
     assert messages.measure_messages(messages.Options(runs=1, json=str(path))) == 0

@@ -6,26 +6,21 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
-from typing import Any
 
 from hasp.base import output
-from hasp.base.errors import HaspError, Interrupted
+from hasp.lab.bench import interleaved
+from hasp.lab.bench.interleaved import Record, factor_text, output_of
 from hasp.locks import native
 from hasp.locks.executors import executors
-from hasp.statistics.ratio import median_ratio, ratio_of_medians
 
 WORKLOAD = "delegation"
 REFERENCE = "glibc"
 LOCKS = ("futex", "mcs", "mcs-park")
 ROUNDS, QUICK_ROUNDS = 21, 5
 WINDOW_NS = 40_000_000
-
-Run = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -59,25 +54,23 @@ def cases(cpus: int) -> tuple[Case, ...]:
 
 
 def measure_delegation(options: Options) -> int:
-    """Measure all subjects in rounds of random order, and print the medians."""
-    if options.json:
-        output.check_writable(options.json)
+    """Measure all subjects in rounds of random order, and print the medians.
+
+    Returns the exit status.
+    """
     wanted = cases(len(os.sched_getaffinity(0)))
     rounds = options.runs or (QUICK_ROUNDS if options.quick else ROUNDS)
+    return interleaved.collect(
+        options.json, _rounds(wanted, rounds), lambda runs: _print(runs, wanted)
+    )
+
+
+def _rounds(wanted: Sequence[Case], rounds: int) -> Iterator[Record]:
     subjects = _subjects()
-    runs: list[Run] = []
-    try:
-        for number in range(rounds):
-            tasks = [(name, case) for name in subjects for case in wanted]
-            for name, case in random.sample(tasks, len(tasks)):
-                runs.append({**_measure(subjects[name], name, case), "round": number})
-    except (Interrupted, KeyboardInterrupt):
-        output.note("interrupted; these are the results so far")
-    if options.json:
-        output.write_json(runs, options.json)
-    if options.json != output.STDOUT:
-        _print(runs, wanted)
-    return 0
+    tasks = [(name, case) for name in subjects for case in wanted]
+    for number in range(rounds):
+        for name, case in random.sample(tasks, len(tasks)):
+            yield {**_measure(subjects[name], name, case), "round": number}
 
 
 def _subjects() -> dict[str, list[str]]:
@@ -91,10 +84,10 @@ def _subjects() -> dict[str, list[str]]:
     return found
 
 
-def _measure(command: Sequence[str], name: str, case: Case) -> Run:
+def _measure(command: Sequence[str], name: str, case: Case) -> Record:
     knobs = [f"think_cycles={case.think_cycles}", f"cs_lines={case.lines}", "drain=0"]
     limits = ["--threads", str(case.threads), "--duration-ns", str(WINDOW_NS)]
-    row = json.loads(_output([*command, *knobs, *limits, "--cpus", "any"]))
+    row = json.loads(output_of([*command, *knobs, *limits, "--cpus", "any"]))
     return {
         "schema": "hasp.delegation/1",
         "subject": name,
@@ -107,69 +100,41 @@ def _measure(command: Sequence[str], name: str, case: Case) -> Run:
     }
 
 
-def _counts(row: Run) -> Run:
+def _counts(row: Record) -> Record:
     """Return how many sections the executor, or its server, executed in a hold."""
     holds = row.get("executor_holds")
     return {"sections_per_hold": row["executor_sections"] / holds} if holds else {}
 
 
-def _output(command: Sequence[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise HaspError(
-            f"{Path(command[0]).name} failed: {done.stderr.strip()}",
-            "report this with the output of `hasp doctor`",
-        )
-    return done.stdout
-
-
-def _samples(runs: Sequence[Run], subject: str, case: Case) -> list[float]:
+def _samples(
+    runs: Sequence[Record],
+    subject: str,
+    case: Case,
+    figure: str = "sections_per_second",
+) -> list[float]:
     return [
-        float(run["sections_per_second"])
+        float(run[figure])
         for run in runs
-        if (run["subject"], run["case"]) == (subject, case.name)
+        if (run["subject"], run["case"]) == (subject, case.name) and figure in run
     ]
 
 
-def _rows(runs: Sequence[Run], wanted: Sequence[Case]) -> Iterator[tuple[str, ...]]:
+def _rows(runs: Sequence[Record], wanted: Sequence[Case]) -> Iterator[tuple[str, ...]]:
+    subjects = sorted({run["subject"] for run in runs})
     for case in wanted:
         reference = _samples(runs, REFERENCE, case)
-        for subject in dict.fromkeys(sorted(run["subject"] for run in runs)):
+        for subject in subjects:
             sample = _samples(runs, subject, case)
-            if sample:
-                ratio = "" if subject == REFERENCE else _ratio(sample, reference)
-                millions = f"{median(sample) / 1e6:.2f}"
-                yield (
-                    case.name,
-                    subject,
-                    millions,
-                    _per_hold(runs, subject, case),
-                    ratio,
-                )
+            if not sample:
+                continue
+            millions = f"{median(sample) / 1e6:.2f}"
+            holds = _samples(runs, subject, case, "sections_per_hold")
+            per_hold = f"{median(holds):.1f}" if holds else ""
+            ratio = "" if subject == REFERENCE else factor_text(sample, reference)
+            yield case.name, subject, millions, per_hold, ratio
 
 
-def _per_hold(runs: Sequence[Run], subject: str, case: Case) -> str:
-    found = [
-        run["sections_per_hold"]
-        for run in runs
-        if (run["subject"], run["case"]) == (subject, case.name)
-        and "sections_per_hold" in run
-    ]
-    return f"{median(found):.1f}" if found else ""
-
-
-def _ratio(sample: Sequence[float], reference: Sequence[float]) -> str:
-    pairs = min(len(sample), len(reference))
-    if not pairs:
-        return ""
-    ratio = ratio_of_medians(sample[:pairs], reference[:pairs])
-    text = f"{median_ratio(sample, reference):.2f}x"
-    if ratio.low is None or ratio.high is None:
-        return text
-    return f"{text} [{ratio.low:.2f}, {ratio.high:.2f}]"
-
-
-def _print(runs: Sequence[Run], wanted: Sequence[Case]) -> None:
+def _print(runs: Sequence[Record], wanted: Sequence[Case]) -> None:
     table = output.table()
     numbers = ("M/S", "A HOLD")
     for heading in ("CASE", "SECTIONS BY", *numbers, "TO GLIBC'S"):

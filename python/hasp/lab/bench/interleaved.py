@@ -19,7 +19,7 @@ from hasp.base import output
 from hasp.base.errors import EXIT_FINE, HaspError, Interrupted
 from hasp.base.progress import Display
 from hasp.base.signals import interrupt_on_signals
-from hasp.statistics.ratio import Ratio, ratio_of_medians
+from hasp.statistics.ratio import Ratio, median_ratio, ratio_of_medians
 
 OWN = "hasp"
 
@@ -69,12 +69,25 @@ def carry_out(
 
     Ctrl-C ends the measurement with the records so far. Returns the exit status.
     """
+    records = load(benchmark, Path(source)) if source else measured
+    return collect(json_file, records, print_tables)
+
+
+def collect(
+    json_file: str | None,
+    measured: Iterable[Record],
+    print_tables: Callable[[Sequence[Record]], None],
+) -> int:
+    """Measure; write the records to the file, and print the tables.
+
+    Ctrl-C ends the measurement with the records so far. Returns the exit status.
+    """
     if json_file:
         output.check_writable(json_file)
-    status, records = EXIT_FINE, load(benchmark, Path(source)) if source else []
+    status, records = EXIT_FINE, list[Record]()
     interrupt_on_signals()
     try:
-        records.extend(() if source else measured)
+        records.extend(measured)
     except Interrupted as interruption:
         if not records:
             raise
@@ -144,6 +157,17 @@ def _run(command: list[str], subject: Subject, case: str) -> Record:
     return record
 
 
+def output_of(command: Sequence[str]) -> str:
+    """Run a program; return its standard output. Raises HaspError if it fails."""
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise HaspError(
+            f"{Path(command[0]).name} failed: {done.stderr.strip()}",
+            "report this with the output of `hasp doctor`",
+        )
+    return done.stdout
+
+
 def load(benchmark: Benchmark, path: Path) -> list[Record]:
     """Return the records that --json wrote to this file. Raises HaspError."""
     remedy = "name a file that --json wrote"
@@ -209,3 +233,18 @@ def _ratio_text(ratio: Ratio | None) -> str:
     if ratio.low is None or ratio.high is None:
         return f"{ratio.value:.2f}"
     return f"{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
+
+
+def factor_text(sample: Sequence[float], reference: Sequence[float]) -> str:
+    """Return the ratio of the medians, with the 95 % interval if there is one.
+
+    Values at the same place are of the same round; the longer series has one more.
+    """
+    pairs = min(len(sample), len(reference))
+    if not pairs:
+        return ""
+    ratio = ratio_of_medians(sample[:pairs], reference[:pairs])
+    text = f"{median_ratio(sample, reference):.2f}x"
+    if ratio.low is None or ratio.high is None:
+        return text
+    return f"{text} [{ratio.low:.2f}, {ratio.high:.2f}]"

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from hasp.base import output
-from hasp.base.errors import HaspError, Interrupted
+from hasp.base.errors import HaspError
 from hasp.base.progress import Display
+from hasp.lab.bench import interleaved
+from hasp.lab.bench.interleaved import Record, factor_text, output_of
 from hasp.locks import native
-from hasp.statistics.ratio import median_ratio, ratio_of_medians
 
 PATTERNS = ("round-trip", "one-way", "batch")
 REFERENCE = "hasp"
@@ -25,8 +25,6 @@ PROGRAM, PEERS = "hasp-bench-messages", "hasp-bench-messages-peers"
 PEER_PACKAGES = {"ck": "libck-dev", "dpdk": "libdpdk-dev"}
 MESSAGES, ROUNDS, QUICK_ROUNDS = 512, 31, 7  # MESSAGES: in one burst
 LINE = "line"
-
-Run = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -39,32 +37,35 @@ class Options:
 
 
 def measure_messages(options: Options) -> int:
-    """Measure all implementations in rounds of random order, and print the medians."""
+    """Measure all implementations in rounds of random order, and print the medians.
+
+    Returns the exit status. Raises HaspError if there is only one CPU.
+    """
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:
         raise HaspError("messages need two CPUs", "allow this process a second one")
-    if options.json:
-        output.check_writable(options.json)
     programs = _programs()
     rounds = options.runs or (QUICK_ROUNDS if options.quick else ROUNDS)
-    runs: list[Run] = []
-    try:
-        with Display() as display:
-            for number in range(rounds):
-                display.show("round", number, rounds, None)
-                for run in _round(programs, (cpus[0], cpus[1])):
-                    runs.append({**run, "round": number})
-    except (Interrupted, KeyboardInterrupt):
-        output.note("interrupted; these are the results so far")
-    if options.json:
-        output.write_json(runs, options.json)
-    if options.json != output.STDOUT:
+
+    def print_all(runs: Sequence[Record]) -> None:
         _print(runs)
         missing = [name for name in PEER_PACKAGES if name not in programs]
         if missing:
             packages = " ".join(PEER_PACKAGES[name] for name in missing)
             output.note(f"not measured: {', '.join(missing)} (build with {packages})")
-    return 0
+
+    measured = _rounds(programs, (cpus[0], cpus[1]), rounds)
+    return interleaved.collect(options.json, measured, print_all)
+
+
+def _rounds(
+    programs: dict[str, Path], cpus: tuple[int, int], rounds: int
+) -> Iterator[Record]:
+    with Display() as display:
+        for number in range(rounds):
+            display.show("round", number, rounds, None)
+            for run in _round(programs, cpus):
+                yield {**run, "round": number}
 
 
 def _programs() -> dict[str, Path]:
@@ -82,21 +83,21 @@ def _programs() -> dict[str, Path]:
     return found
 
 
-def _round(programs: dict[str, Path], cpus: tuple[int, int]) -> Iterator[Run]:
+def _round(programs: dict[str, Path], cpus: tuple[int, int]) -> Iterator[Record]:
     words = [str(cpu) for cpu in cpus]
     tasks = [(name, pattern) for name in programs for pattern in PATTERNS]
     yield _line(words)
     for name, pattern in random.sample(tasks, len(tasks)):
-        text = _output([str(programs[name]), name, pattern, str(MESSAGES), *words])
+        text = output_of([str(programs[name]), name, pattern, str(MESSAGES), *words])
         yield json.loads(text)
     yield _line(words)
 
 
-def _line(cpus: Sequence[str]) -> Run:
+def _line(cpus: Sequence[str]) -> Record:
     """Return the time of a load of a line that the other CPU has modified."""
     program = str(native.program("hasp-machine"))
-    rate = json.loads(_output([program, "clock", "--cpus", cpus[0]]).splitlines()[-1])
-    text = _output(
+    rate = json.loads(output_of([program, "clock", "--cpus", cpus[0]]).splitlines()[-1])
+    text = output_of(
         [program, "coherence", "--cases", "load:modified", "--cpus", ",".join(cpus)]
     )
     row = json.loads(text.splitlines()[-1])
@@ -110,17 +111,7 @@ def _line(cpus: Sequence[str]) -> Run:
     }
 
 
-def _output(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise HaspError(
-            f"{Path(command[0]).name} failed: {done.stderr.strip()}",
-            "report this with the output of `hasp doctor`",
-        )
-    return done.stdout
-
-
-def _samples(runs: Sequence[Run], name: str, pattern: str) -> list[float]:
+def _samples(runs: Sequence[Record], name: str, pattern: str) -> list[float]:
     return [
         float(run["ns"])
         for run in runs
@@ -128,7 +119,7 @@ def _samples(runs: Sequence[Run], name: str, pattern: str) -> list[float]:
     ]
 
 
-def _rows(runs: Sequence[Run]) -> Iterator[tuple[str, ...]]:
+def _rows(runs: Sequence[Record]) -> Iterator[tuple[str, ...]]:
     lines = _samples(runs, LINE, "load:modified")
     line = median(lines) if lines else 0.0
     if line:
@@ -143,22 +134,11 @@ def _rows(runs: Sequence[Run]) -> Iterator[tuple[str, ...]]:
             transfers = ""
             if line:
                 transfers = f"{median(sample) / line:.1f}"
-            ratio = _ratio(sample, own) if name != REFERENCE else ""
+            ratio = factor_text(sample, own) if name != REFERENCE else ""
             yield pattern, name, f"{median(sample):.1f} ns", transfers, ratio
 
 
-def _ratio(sample: Sequence[float], reference: Sequence[float]) -> str:
-    pairs = min(len(sample), len(reference))
-    if not pairs:
-        return ""
-    ratio = ratio_of_medians(sample[:pairs], reference[:pairs])
-    text = f"{median_ratio(sample, reference):.2f}x"
-    if ratio.low is None or ratio.high is None:
-        return text
-    return f"{text} [{ratio.low:.2f}, {ratio.high:.2f}]"
-
-
-def _print(runs: Sequence[Run]) -> None:
+def _print(runs: Sequence[Record]) -> None:
     table = output.table()
     for heading in ("PATTERN", "BY", "A MESSAGE", "LINES", "TO HASP'S"):
         right = heading in ("A MESSAGE", "LINES")
