@@ -171,6 +171,19 @@ struct hasp_delegate_condition {
     struct atomic_u32 changes; /**< private */
 };
 
+/* As hasp_delegate_timedwait(); a `deadline` of NULL never passes. */
+static inline int hasp_delegate_wait_until(struct hasp_delegate *object,
+                                           struct hasp_delegate_condition *condition,
+                                           const struct deadline *deadline)
+{
+    bool in_time = true;
+    note_release(object);
+    bool waited =
+        delegate_wait(&object->delegate, &condition->changes, deadline, &in_time);
+    note_acquired(object);
+    return !waited ? ENOTSUP : in_time ? 0 : ETIMEDOUT;
+}
+
 /** Waits, in a section of the object, until the condition is signalled. Other sections
  * of the object are executed meanwhile. May return without a signal. Only for the
  * executors rcl and lock:NAME.
@@ -178,12 +191,7 @@ struct hasp_delegate_condition {
 static inline int hasp_delegate_wait(struct hasp_delegate *object,
                                      struct hasp_delegate_condition *condition)
 {
-    bool in_time = true;
-    note_release(object);
-    bool waited =
-        delegate_wait(&object->delegate, &condition->changes, NULL, &in_time);
-    note_acquired(object);
-    return waited ? 0 : ENOTSUP;
+    return hasp_delegate_wait_until(object, condition, NULL);
 }
 
 /** The same until a time of CLOCK_REALTIME at most.
@@ -193,12 +201,7 @@ static inline int hasp_delegate_timedwait(struct hasp_delegate *object,
                                           const struct timespec *until)
 {
     const struct deadline deadline = {CLOCK_REALTIME, *until};
-    bool in_time = true;
-    note_release(object);
-    bool waited =
-        delegate_wait(&object->delegate, &condition->changes, &deadline, &in_time);
-    note_acquired(object);
-    return !waited ? ENOTSUP : in_time ? 0 : ETIMEDOUT;
+    return hasp_delegate_wait_until(object, condition, &deadline);
 }
 
 /** Wakes one section that waits for it. Called in a section of the object. */

@@ -97,12 +97,6 @@ void server_add_thread(struct server *server)
         add_thread(server);
 }
 
-/* Whether a request waits for its turn. */
-static bool any_waits(struct server *server)
-{
-    return rcl_others_wait(server, 0);
-}
-
 /* Replaces a thread whose section has not ended for some time while others wait. */
 static void *manager_body(void *argument)
 {
@@ -112,7 +106,7 @@ static void *manager_body(void *argument)
         uint32_t seen = load_acquire(&server->alarm);
         if (load_relaxed(&server->stopping))
             break;
-        if (!any_waits(server)) {
+        if (!rcl_others_wait(server, 0)) {
             pause_ns = WATCH_FIRST_NS;
             park(&server->alarm, seen, NULL);
             continue;
@@ -132,18 +126,8 @@ static void *manager_body(void *argument)
     return NULL;
 }
 
-/* The threads start with a server that nobody uses. */
-static bool start(struct server *server)
+static bool start_threads(struct server *server)
 {
-    store_relaxed(&server->turn, 0);
-    store_relaxed(&server->asleep, 0);
-    store_relaxed(&server->returning, 0);
-    store_relaxed(&server->spares, 0);
-    store_relaxed(&server->threads, 0);
-    store_relaxed(&server->stopping, 0);
-    store_release(&server->generation, fork_generation());
-    if (!STARTS_THREADS)
-        return true;
     if (!add_thread(server))
         return false;
     if (server_is_of(server, SERVER_FFWD))
@@ -153,6 +137,22 @@ static bool start(struct server *server)
         return true;
     thread_left(server);
     return false;
+}
+
+/* Resets a server that has no threads, and starts them. If that fails, the generation
+ * stays an old one, so that the next call tries again. */
+static bool start(struct server *server)
+{
+    store_relaxed(&server->turn, 0);
+    store_relaxed(&server->asleep, 0);
+    store_relaxed(&server->returning, 0);
+    store_relaxed(&server->spares, 0);
+    store_relaxed(&server->threads, 0);
+    store_relaxed(&server->stopping, 0);
+    if (STARTS_THREADS && !start_threads(server))
+        return false;
+    store_release(&server->generation, fork_generation());
+    return true;
 }
 
 /* Excludes others that start or stop the server. A thread of the parent that did so
@@ -189,13 +189,25 @@ static void stop(struct server *server)
         park(&server->threads, left, NULL);
 }
 
-static void make_responses(struct server *server)
+/* The caller adds the first object. */
+static void prepare(struct server *server, enum server_kind kind, uint32_t place)
 {
-    for (uint32_t i = 0; i < RESPONSES_MOST; i++) {
+    server->place = place;
+    server->ahead = LINES_AHEAD;
+    server->sleeps = true;
+    lines_init(&server->lines, server->directories, SERVER_DIRECTORIES);
+    for (uint32_t i = 0; kind == SERVER_FFWD && i < RESPONSES_MOST; i++) {
         server->responses[i] = call_take();
-        store_relaxed(&((struct ffwd_response *)(void *)server->responses[i])->toggles,
-                      0);
+        store_relaxed(&ffwd_response_of(server, i * RESPONSE_CLIENTS)->toggles, 0);
     }
+}
+
+/* Gives back what prepare() has taken. The server has no objects and no threads. */
+static void clear(struct server *server)
+{
+    lines_destroy(&server->lines);
+    for (uint32_t i = 0; server_is_of(server, SERVER_FFWD) && i < RESPONSES_MOST; i++)
+        call_give(server->responses[i]);
 }
 
 struct server *server_join(enum server_kind kind, uint32_t number)
@@ -204,21 +216,18 @@ struct server *server_join(enum server_kind kind, uint32_t number)
     struct server *server = &server_table[place];
     bool running = true;
     change_begin(server);
-    if (!load_relaxed(&server->objects)) {
-        server->place = place;
-        server->ahead = LINES_AHEAD;
-        server->sleeps = true;
-        lines_init(&server->lines, server->directories, SERVER_DIRECTORIES);
-        if (kind == SERVER_FFWD)
-            make_responses(server);
+    uint32_t before = load_relaxed(&server->objects);
+    if (!before)
+        prepare(server, kind, place);
+    if (!before || load_relaxed(&server->generation) != fork_generation())
         running = start(server);
-    } else if (load_relaxed(&server->generation) != fork_generation()) {
-        running = start(server);
-    }
-    if (running)
-        store_relaxed(&server->objects, load_relaxed(&server->objects) + 1);
-    else
+    if (running) {
+        store_relaxed(&server->objects, before + 1);
+    } else {
         stop(server);
+        if (!before)
+            clear(server);
+    }
     change_end(server);
     return running ? server : NULL;
 }
@@ -231,10 +240,7 @@ void server_part(struct server *server)
     if (!left) {
         if (load_relaxed(&server->generation) == fork_generation())
             stop(server);
-        lines_destroy(&server->lines);
-        for (uint32_t i = 0; server_is_of(server, SERVER_FFWD) && i < RESPONSES_MOST;
-             i++)
-            call_give(server->responses[i]);
+        clear(server);
     }
     change_end(server);
 }

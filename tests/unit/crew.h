@@ -56,6 +56,19 @@ static inline struct usage usage_of(uint32_t thread)
     return usage;
 }
 
+static inline void crew_forked(void)
+{
+    thread_id_forget();
+    fork_in_child();
+}
+
+/* Detects forks, as the library does. */
+static inline void crew_watch_forks(void)
+{
+    fork_watch();
+    pthread_atfork(NULL, NULL, crew_forked);
+}
+
 static inline void *member_body(void *argument)
 {
     struct member *member = argument;

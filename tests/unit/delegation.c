@@ -209,17 +209,9 @@ static void test_names(void)
     CHECK(executor_find("CC_Synch", &found) > 0);
 }
 
-/* As the library does. */
-static void forked(void)
-{
-    thread_id_forget();
-    fork_in_child();
-}
-
 int main(int count, char **words)
 {
-    fork_watch();
-    pthread_atfork(NULL, NULL, forked);
+    crew_watch_forks();
     const char *name = count > 1 ? words[1] : "adaptive";
     executor = executor_find(name, &lock);
     CHECK(executor >= 0);

@@ -296,18 +296,10 @@ static void test_rcl(void)
     CHECK(run(first, late_section, &first) == &first);
 }
 
-/* As the library does. */
-static void forked(void)
-{
-    thread_id_forget();
-    fork_in_child();
-}
-
 int main(int count, char **words)
 {
     CHECK_EQUAL(pipe(pipe_ends), 0);
-    fork_watch();
-    pthread_atfork(NULL, NULL, forked);
+    crew_watch_forks();
     if (count > 1 && strcmp(words[1], "rcl") == 0) {
         test_rcl();
     } else {

@@ -218,7 +218,7 @@ void bank_work(struct run *run, struct worker *worker)
         uint64_t sum = act(run, worker, from, audits ? from : (from + next) % count);
         if (audits && sum != count * OPENING_BALANCE)
             worker->balance++;
-        run_count(run, worker, start, section.drain ? cycles_drained() : ticks());
+        run_count(run, worker, start, section_ended(&section));
         section_think(&section, worker);
     }
 }

@@ -139,8 +139,7 @@ void delegation_work(struct run *run, struct worker *worker)
                              ? 0
                              : random_below(&worker->random, delegated->objects);
         section_do(run, &delegated->object[index]);
-        run_count(run, worker, start,
-                  delegated->section.drain ? cycles_drained() : ticks());
+        run_count(run, worker, start, section_ended(&delegated->section));
         section_think(&delegated->section, worker);
     }
     client_ends(run, delegated);

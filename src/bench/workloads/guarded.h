@@ -86,8 +86,14 @@ struct section {
 
 struct section section_of(const struct run *run);
 
-/* Executes a critical section. Returns the time after the release, which is then
- * visible to all if the section requires that. */
+/* Returns the time after a section, whose stores are then visible to all if it requires
+ * that. */
+static inline uint64_t section_ended(const struct section *section)
+{
+    return section->drain ? cycles_drained() : ticks();
+}
+
+/* Executes a critical section. Returns the time after the release. */
 static inline uint64_t section_run(const struct section *section, struct run *run,
                                    struct worker *worker, struct guarded *guarded,
                                    uint64_t wanted)
@@ -100,7 +106,7 @@ static inline uint64_t section_run(const struct section *section, struct run *ru
         pause_cycles(section->cycles);
     ledger->released = ticks();
     mutex_unlock(run, &guarded->mutex);
-    return section->drain ? cycles_drained() : ticks();
+    return section_ended(section);
 }
 
 static inline void section_think(const struct section *section, struct worker *worker)

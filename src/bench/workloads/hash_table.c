@@ -238,7 +238,7 @@ void hash_table_work(struct run *run, struct worker *worker)
             ask(run, worker, key, action);
         else
             operate_locked(run, worker, key, action, start);
-        run_count(run, worker, start, section.drain ? cycles_drained() : ticks());
+        run_count(run, worker, start, section_ended(&section));
         section_think(&section, worker);
     }
     for (uint64_t server = 0; server < servers; server++)

@@ -23,6 +23,10 @@ extern const struct executor_descriptor executor_list[]
 extern const unsigned executor_list_length __attribute__((visibility("hidden")));
 extern const unsigned executor_default __attribute__((visibility("hidden")));
 
+/* Whether threads of servers execute the sections. */
+bool executor_has_servers(const struct lock_descriptor *about)
+    __attribute__((visibility("hidden")));
+
 /* Makes the memory a delegate with an executor of the list. `lock`: the operations of
  * the lock if that is entry 0, else NULL. Returns false if memory is exhausted. */
 bool delegate_init(struct delegate *delegate, unsigned index,

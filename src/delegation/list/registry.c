@@ -67,12 +67,12 @@ bool delegate_init_at(struct delegate *delegate, unsigned index,
     return executor_list[index].operations.init(delegate);
 }
 
-static bool has_servers(unsigned index)
+bool executor_has_servers(const struct lock_descriptor *about)
 {
-    return strcmp(executor_list[index].about.category, "server") == 0;
+    return strcmp(about->category, "server") == 0;
 }
 
-/* Returns the executor that "NAME:2" begins with, and the server; or -1. */
+/* "NAME:2": returns the index of the executor, or -1 if there is no such server. */
 static int find_numbered(const char *name, uint32_t *server)
 {
     char word[32];
@@ -83,9 +83,11 @@ static int find_numbered(const char *name, uint32_t *server)
     memcpy(word, name, length);
     word[length] = 0;
     *server = (uint32_t)(colon[1] - '0');
-    for (int i = 1; i < (int)LENGTH; i++)
-        if (has_servers((unsigned)i) && lock_is_named(&executor_list[i].about, word))
+    for (int i = 1; i < (int)LENGTH; i++) {
+        const struct lock_descriptor *about = &executor_list[i].about;
+        if (executor_has_servers(about) && lock_is_named(about, word))
             return *server < SERVERS_MOST ? i : -1;
+    }
     return -1;
 }
 

@@ -26,9 +26,7 @@ void executor_ask(void); /* one section of client_delegate */
 void *executor_count_section(void *context);
 void *executor_outer_section(void *context); /* calls the other object */
 
-/* Return whether the executor has servers, and whether these replace threads. Some of
- * the client's threads become threads of the server. */
-bool has_servers(const struct lock_descriptor *about);
+/* Whether another thread of a server can go on in place of one that is stopped. */
 bool replaces_threads(const struct lock_descriptor *about);
 
 void served_once(unsigned thread);

@@ -135,7 +135,7 @@ static void finish_with(uint32_t expected)
 
 static bool has_no_server(const struct lock_descriptor *about)
 {
-    return !has_servers(about);
+    return !executor_has_servers(about);
 }
 
 static bool parks_without_server(const struct lock_descriptor *about)
@@ -235,20 +235,20 @@ const struct client executor_clients[] = {
     {.name = "served",
      .summary = "two threads, one section each, and a thread of the server",
      .threads = 3,
-     .suits = has_servers,
+     .suits = executor_has_servers,
      .body = served_once,
      .finish = finish_two},
     {.name = "served-twice",
      .summary = "one thread, two sections, and a thread of the server, which may sleep",
      .threads = 2,
-     .suits = has_servers,
+     .suits = executor_has_servers,
      .body = served_twice,
      .finish = finish_two,
      .spurious_wakeups = 1},
     {.name = "served-nested",
      .summary = "a section calls another object of its server",
      .threads = 3,
-     .suits = has_servers,
+     .suits = executor_has_servers,
      .body = served_nested,
      .finish = finish_one_of_each},
     {.name = "two-servers",

@@ -7,16 +7,9 @@
 
 #include "delegation/algorithms/rcl.h"
 
-#include <string.h>
-
-bool has_servers(const struct lock_descriptor *about)
-{
-    return strcmp(about->category, "server") == 0;
-}
-
 bool replaces_threads(const struct lock_descriptor *about)
 {
-    return has_servers(about) && parks(about);
+    return executor_has_servers(about) && parks(about);
 }
 
 static void serve(unsigned number)

@@ -11,16 +11,15 @@
 #include "delegation/list/descriptor.h"
 #include "delegation/server.h"
 
-#include <string.h>
-
 enum { CAN_DELEGATE = true, DELEGATING_SERVERS = SERVERS_MOST };
 
-/* `server` is the object's, for executors that have one; `ahead`: it fetches lines
- * before it looks at them. */
+/* `server` is the number of the object's server, for executors that have some. `ahead`:
+ * a server of rcl fetches lines before it looks at them. */
 static inline void delegating_init(struct delegate *delegate, uint64_t executor,
                                    uint64_t server, bool ahead)
 {
-    delegate_init_at(delegate, (unsigned)executor, NULL, (uint32_t)server);
+    if (!delegate_init_at(delegate, (unsigned)executor, NULL, (uint32_t)server))
+        die("cannot start the threads of a server");
     if (delegate->server && !ahead)
         delegate->server->ahead = 0;
 }
@@ -34,8 +33,7 @@ static inline void delegating_run(struct delegate *delegate, uint64_t executor,
 /* Whether workers have to serve, because the platform starts no threads for that. */
 static inline bool delegating_needs_servers(uint64_t executor)
 {
-    return !STARTS_THREADS &&
-           strcmp(executor_list[executor].about.category, "server") == 0;
+    return !STARTS_THREADS && executor_has_servers(&executor_list[executor].about);
 }
 
 /* Serves until delegating_dismiss(). */
