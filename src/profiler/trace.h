@@ -117,6 +117,10 @@ struct trace_header {
     char lock[64];
     char command[4096]; /* /proc/self/cmdline: arguments, each with its 0; truncated */
     char executable[1024];
+    /* Written by `hasp profile` at the end: the other program that used most CPU time,
+     * all its processes together, in hundredths of a CPU; empty: none did. */
+    char neighbour[16];
+    uint64_t neighbour_percent;
 };
 
 /* The event that `cache_misses` in the site statistics counts. */

@@ -12,6 +12,7 @@ from hasp.profile.diagnosis.causes.facts import Facts
 from hasp.profile.diagnosis.confidence import confidence_in
 from hasp.profile.diagnosis.cpu_time import cpu_time, granted_share, others_time
 from hasp.profile.diagnosis.diagnose import diagnose
+from hasp.profile.model.neighbour import Neighbour
 from hasp.profile.model.profile import Profile
 
 from .causes.cases import blocking
@@ -59,6 +60,15 @@ def test_an_idle_machine_is_not_said_to_disturb() -> None:
         lead = diagnose(profile).lead
         lines = confidence_in(Facts(profile), lead).lines
         assert any("other programs" in line for line in lines) is disturbed
+
+
+def test_the_program_that_disturbed_is_named() -> None:
+    profile = replace(recorded(1.2), neighbour=Neighbour("loadgen", 1.16))
+    lines = confidence_in(Facts(profile), diagnose(profile).lead).lines
+    assert lines[0] == (
+        "loadgen used 1.2 CPUs meanwhile (this one got 40 % of the time it could use): "
+        "unless it is the load, record again on an idle machine"
+    )
 
 
 def test_older_traces_do_not_know_it() -> None:

@@ -9,6 +9,7 @@ from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import Facts
 from hasp.profile.diagnosis.causes.limits import DISTURBED, FEW
 from hasp.profile.diagnosis.causes.words import share, time
+from hasp.profile.model.neighbour import Neighbour
 
 # Shorter runs have less than a hundred samples of the holders.
 SHORT = 1e9  # ns
@@ -37,10 +38,7 @@ def confidence_in(facts: Facts, lead: Cause) -> Confidence:
         return _of(grave, slight)
     granted = facts.granted
     if granted is not None and granted < DISTURBED:
-        grave.append(
-            f"other programs used the CPUs (this one got {share(granted)} of the time "
-            "it could use): record again on an idle machine"
-        )
+        grave.append(_disturbed(granted, profile.neighbour))
     waits = sum(one.use.contended for one in facts.sites)
     if lead.site is not None and lead.id not in WITHOUT_WAITS and waits < FEW:
         slight.append(f"only {waits} acquisitions waited: record for longer")
@@ -52,6 +50,20 @@ def confidence_in(facts: Facts, lead: Cause) -> Confidence:
             "try --sample"
         )
     return _of(grave, slight)
+
+
+def _disturbed(granted: float, neighbour: Neighbour | None) -> str:
+    """Say that other programs used the CPUs, and which one most.
+
+    That may be the program's own load, which belongs to the measurement.
+    """
+    got = f"this one got {share(granted)} of the time it could use"
+    if neighbour is None:
+        return f"other programs used the CPUs ({got}): record again on an idle machine"
+    return (
+        f"{neighbour.name} used {neighbour.cpus:.1f} CPUs meanwhile ({got}): "
+        "unless it is the load, record again on an idle machine"
+    )
 
 
 def _of(grave: list[str], slight: list[str]) -> Confidence:

@@ -22,6 +22,7 @@ from hasp.profile.model.holder_states import holding_absent
 from hasp.profile.model.lifetime import lifetime_of
 from hasp.profile.model.line_neighbours import NO_COUNTERS
 from hasp.profile.model.lock_sums import LockSums
+from hasp.profile.model.neighbour import Neighbour
 from hasp.profile.model.profile import Event, Profile
 from hasp.profile.model.order import cycles
 from hasp.profile.model.overhead import overhead_of
@@ -160,6 +161,11 @@ def _skipped_ns(header: np.void) -> int | None:
     return int(header["skipped_ns"]) if header["windowed"] else None
 
 
+def _neighbour(header: np.void) -> Neighbour | None:
+    name = text(header["neighbour"])
+    return Neighbour(name, int(header["neighbour_percent"]) / 100) if name else None
+
+
 def _with_samples(profile: Profile, trace: Trace, stacks: Stacks) -> Profile:
     """Add the sampler's data on the threads, or the reason why there is none."""
     header = trace.header
@@ -167,6 +173,7 @@ def _with_samples(profile: Profile, trace: Trace, stacks: Stacks) -> Profile:
     return replace(
         profile,
         skipped_ns=_skipped_ns(header),
+        neighbour=_neighbour(header),
         samples=int(header["samples"]),
         counter=counter.counted(header),
         counter_absent=counter.absent(header),

@@ -60,6 +60,11 @@ def merge(profiles: Sequence[Profile]) -> Profile:
         damaged=any(one.damaged for one in profiles),
         samples=max(one.samples for one in profiles),
         process_samples=tuple(_process_samples(parts, duration)),
+        neighbour=max(
+            (one.neighbour for one in profiles if one.neighbour),
+            key=lambda one: one.cpus,
+            default=None,
+        ),
         foreign=None,
         foreign_absent="waits in foreign futexes are not merged over processes",
         unseen_runtimes=tuple(

@@ -23,6 +23,7 @@ from hasp.profile.model.held_at_end import HeldAtEnd
 from hasp.profile.model.holding import HolderFunction, Holding
 from hasp.profile.model.kinds import Kind as Kind
 from hasp.profile.model.kinds import Operation as Operation
+from hasp.profile.model.neighbour import Neighbour
 from hasp.profile.model.process_row import ProcessRow
 from hasp.profile.model.process_sample import ProcessSample
 from hasp.profile.model.proofs import LockProof, Subject
@@ -327,6 +328,7 @@ class Profile:
     foreign_absent: str | None = None
     data_lines_absent: str | None = None  # a mutex and its data in one cache line
     foreign: ForeignWaits | None = None
+    neighbour: Neighbour | None = None  # the busiest other program
     build_id: str = ""  # of the executable, hexadecimal
     proofs: Sequence[LockProof] = ()  # measurements of locks that hold for this run
     stale_proofs: str = ""  # why others beside the trace are ignored

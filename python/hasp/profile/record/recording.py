@@ -7,17 +7,20 @@ import contextlib
 import os
 import signal
 import time
+from pathlib import Path
 
 from hasp.base.errors import EXIT_FINDING
 from hasp.profile.record import conclusion, files, hang
 from hasp.profile.record.family import Family, descendants
 from hasp.profile.record.foreground import Foreground, end_as, keep_signals
+from hasp.profile.record.neighbours import Neighbours
 from hasp.profile.record.target import Target
 from hasp.profile.record.window import Times, Window
 
 FIRST_LOOK = 0.05  # seconds; the delay doubles after each poll
 LONGEST_PAUSE = 2.0
 HANG_LOOKS = 10  # polls within the time that makes a hang
+COMM = 15  # bytes of a program's name that the kernel keeps
 GRACE = 2.0  # seconds for a hanging program to end
 
 
@@ -49,13 +52,15 @@ class Session:
         program = Foreground(
             self._target.path, self._target.command, self._target.environment, inherited
         )
+        neighbours = Neighbours()
         family = Family(program.pid)
-        self._follow(program, family)
+        self._follow(program, family, neighbours)
         program.release_signals()
         if self._window is None or not self._window.done:
             self._tell_signal(program)
         if self._window:
             self._window.finish()
+        self._tell_neighbour(neighbours)
         failed = False
         with contextlib.suppress(OSError, KeyboardInterrupt):
             failed = conclusion.tell(self._target, family, wanted, hung=self._killed)
@@ -65,7 +70,9 @@ class Session:
         status = end_as(program.wait_status)
         return EXIT_FINDING if failed and status == 0 else status
 
-    def _follow(self, program: Foreground, family: Family) -> None:
+    def _follow(
+        self, program: Foreground, family: Family, neighbours: Neighbours
+    ) -> None:
         watch = hang.HangWatch(self._traces)
         longest = LONGEST_PAUSE
         if self._hang_after is not None:
@@ -84,6 +91,7 @@ class Session:
                 self._window.turn()
             if time.monotonic() < next_look:
                 continue
+            neighbours.look()
             pause = min(2 * pause, longest)
             next_look = time.monotonic() + pause
             # With a trace, there is no need to explain its absence.
@@ -108,6 +116,14 @@ class Session:
         for trace in self._traces():
             if trace.pid == program.pid and not trace.complete:
                 files.tell_signal(trace, os.WTERMSIG(status))
+
+    def _tell_neighbour(self, neighbours: Neighbours) -> None:
+        """Write to the traces which other program used most CPU time."""
+        busiest = neighbours.busiest(Path(self._target.path).name[:COMM])
+        if busiest is None:
+            return
+        for trace in self._traces():
+            files.tell_neighbour(trace, busiest.name, busiest.cpus)
 
     def _kill(self, program: Foreground) -> None:
         """Kill the program and its descendants; a deadlock may survive SIGTERM."""

@@ -7,6 +7,7 @@ Times are in nanoseconds, shares are fractions of 1, and null means not measured
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 from hasp import version
@@ -76,6 +77,7 @@ def program(profile: Profile) -> dict[str, Any]:
         "began": profile.began,
         "ended": profile.ended,
         "skipped_ns": profile.skipped_ns,
+        "neighbour": asdict(profile.neighbour) if profile.neighbour else None,
         "locks_created": profile.locks_created,
         "locks_destroyed": profile.locks_destroyed,
         "counter": profile.counter,

@@ -174,6 +174,8 @@ HEADER = _struct(
     ("S64", "lock"),
     ("V4096", "command"),
     ("S1024", "executable"),
+    ("S16", "neighbour"),
+    (_64, "neighbour_percent"),
 )
 CHUNK_HEAD = _struct(
     (_32, "kind record_bytes first used writer follow"), (_64, "owner reserved[4]")
