@@ -336,8 +336,7 @@ class Profile:
     held_at_end: Sequence[HeldAtEnd] = ()
     # Algorithms of the other kinds of locks that were not glibc's.
     other_locks: Mapping[Kind, str] = field(default_factory=dict)
-    # Site numbers indexed by lock number; 0 means none. If empty, the sites' locks are
-    # searched.
+    # Site numbers by lock number, or 0. If empty, the sites' locks are searched.
     lock_sites: Sequence[int] = field(default=(), compare=False, repr=False)
 
     def algorithm(self, kind: Kind) -> str:
