@@ -22,11 +22,12 @@ static const char usage[] =
     "usage: hasp-explore [--kind KIND] [--lock NAME] [--client NAME]\n"
     "                    [--preemptions N|all]\n"
     "                    [--time-limit SECONDS] [--states N] [--quiet]\n"
+    "                    [--list]\n"
     "                    | --list-clients\n";
 
 struct arguments {
     const char *kind, *lock, *client;
-    bool quiet;
+    bool quiet, list;
     struct limits limits;
 };
 
@@ -93,6 +94,11 @@ static bool ids_matter(const char *lock)
 static int check(const struct subject *subject, const struct arguments *arguments)
 {
     int status = 0;
+    if (arguments->list) {
+        printf("{\"kind\":\"%s\",\"lock\":\"%s\"}\n", subject->kind,
+               subject->about.name);
+        return 0;
+    }
     struct limits limits = arguments->limits;
     limits.ids_matter = ids_matter(subject->about.name);
     for (unsigned i = 0; i < subject->client_count && !search_interrupted; i++) {
@@ -253,6 +259,10 @@ static bool parse(int count, char **words, struct arguments *into)
         double amount;
         if (strcmp(word, "--quiet") == 0) {
             into->quiet = true;
+            continue;
+        }
+        if (strcmp(word, "--list") == 0) { /* what would be checked */
+            into->list = true;
             continue;
         }
         if (!value)

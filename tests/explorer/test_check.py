@@ -79,6 +79,27 @@ def test_elided_locks_have_their_own_clients() -> None:
     assert found == ("mutex", "elide+mcs", "elided-free", True)
 
 
+@pytest.mark.parametrize(
+    ("kind", "names", "client"),
+    [
+        ("channel", ["spin", "park"], "round-trip"),
+        ("map", ["map"], "writers"),
+        ("transaction", ["transaction"], "increments"),
+        ("executor", ["ffwd"], "served-twice"),
+    ],
+)
+def test_parts_of_the_library_are_explored(
+    kind: str, names: list[str], client: str
+) -> None:
+    options = ("--locks", names[0]) if kind == "executor" else ()
+    done = check("--kind", kind, *options, "--client", client, "--quick", "--json")
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0, done.stderr
+    assert [(row["kind"], row["lock"], row["verdict"]) for row in records] == [
+        (kind, name, "ok") for name in names
+    ]
+
+
 def test_the_table_shows_how_far_the_search_went() -> None:
     done = check("--locks", "mcs", "--client", "exclusion", "--preemptions", "0")
     assert done.returncode == 0, done.stderr
@@ -102,6 +123,7 @@ def test_clients_are_listed() -> None:
         ("--client=elided", "--locks=mcs"),
         ("--client=pair", "--locks=elide+mcs"),
         ("--kind=rwlock", "--locks=mcs"),
+        ("--kind=channel", "--locks=mcs"),
     ],
     ids=lambda options: options[0],
 )

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""`hasp check`: model-check the shipped lock code under weak memory."""
+"""`hasp check`: model-check the shipped code under weak memory."""
 
 from __future__ import annotations
 
 import argparse
 
 from hasp.base.durations import duration_argument
-from hasp.base.errors import HaspError
 from hasp.base.output import add_json_option
-from hasp.locks.kinds import KINDS, MUTEX, kind_of
-from hasp.locks.native import LockInfo, WrongKind
+from hasp.lab.check.subjects import KIND_NAMES, choose
 from hasp.locks.selection import add_locks_option
 
 NAME = "check"
@@ -22,6 +20,8 @@ examples:
   hasp check --locks mcs,futex --time-limit 60s
   hasp check --locks clh --client timeout --preemptions 3
   hasp check --kind rwlock                  every reader-writer lock
+  hasp check --kind executor --locks ffwd   an executor of delegated sections
+  hasp check --kind channel                 the messages of hasp/channel.h
   hasp check --list-clients                 the programs that each lock is checked with
   hasp check --json results.jsonl
 
@@ -51,19 +51,6 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def _chosen(kind: str | None, text: str | None) -> list[LockInfo]:
-    """Return the locks to check, of one kind or of all."""
-    from hasp.locks.selection import ALL, select
-
-    if text is not None or kind is not None:
-        try:
-            return select(text or ALL, kind_of(kind) if kind else MUTEX)
-        except WrongKind as problem:
-            remedy = f"write --kind {problem.kind.name} --locks {problem.name}"
-            raise HaspError(problem.message, remedy) from None
-    return [lock for each in KINDS for lock in select(ALL, each)]
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of `hasp check`."""
     parser.usage = "hasp check [options]"
@@ -73,9 +60,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "--kind",
-        choices=[kind.name for kind in KINDS],
-        help="mutex, rwlock, spinlock or barrier (default: all kinds, or mutexes if "
-        "--locks is given)",
+        choices=KIND_NAMES,
+        metavar="KIND",
+        help=f"{', '.join(KIND_NAMES[:-1])} or {KIND_NAMES[-1]} (default: all kinds, "
+        "or mutexes if --locks is given)",
     )
     add("--client", metavar="NAME", default="all", help="one client only")
     add(
@@ -101,7 +89,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the checks and print the findings, even if interrupted."""
     from hasp.base.output import check_writable
-    from hasp.lab.check.run import Options, check_locks, list_clients
+    from hasp.lab.check.run import Options, check_all, list_clients
 
     if arguments.json:
         check_writable(arguments.json)
@@ -110,13 +98,9 @@ def run(arguments: argparse.Namespace) -> int:
     bound = arguments.preemptions
     if arguments.quick and bound is None:
         bound = QUICK_PREEMPTIONS
-    return check_locks(
+    return check_all(
         Options(
-            locks=[
-                lock
-                for lock in _chosen(arguments.kind, arguments.locks)
-                if not lock.is_reference
-            ],
+            subjects=choose(arguments.kind, arguments.locks),
             client=arguments.client,
             preemptions=bound,
             seconds=arguments.time_limit

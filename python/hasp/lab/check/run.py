@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs `hasp-explore` on several locks at a time and collects its records."""
+"""Runs `hasp-explore` on several subjects at a time and collects its records."""
 
 from __future__ import annotations
 
@@ -17,19 +17,17 @@ from hasp.base.output import STDOUT, write_json
 from hasp.base.progress import Display
 from hasp.base.signals import interrupt_on_signals
 from hasp.lab.check.report import print_clients, print_results
+from hasp.lab.check.subjects import ENGINE, Subject
 from hasp.locks import native
-from hasp.locks.native import LockInfo
 
 Record = dict[str, Any]
-ENGINE = "hasp-explore"
-ELIDED = "elided"  # its kind of elided mutexes
 
 
 @dataclass
 class Options:
     """The options of `hasp check`."""
 
-    locks: list[LockInfo]
+    subjects: list[Subject]
     client: str
     preemptions: int | None  # None: unlimited
     seconds: float
@@ -42,7 +40,7 @@ class _Work:
     """State shared by the threads that start the engines."""
 
     options: Options
-    waiting: queue.SimpleQueue[LockInfo] = field(default_factory=queue.SimpleQueue)
+    waiting: queue.SimpleQueue[Subject] = field(default_factory=queue.SimpleQueue)
     results: queue.SimpleQueue[Record | str | None] = field(
         default_factory=queue.SimpleQueue
     )
@@ -60,13 +58,8 @@ def _clients() -> list[Record]:
     return [json.loads(line) for line in listing.stdout.splitlines()]
 
 
-def _kind_of(lock: LockInfo) -> str:
-    """Return the checker's kind of a lock: elided mutexes have their own clients."""
-    return ELIDED if lock.is_elided else lock.kind
-
-
 def list_clients(destination: str | None) -> int:
-    """Print the clients that check each lock; return the exit status."""
+    """Print the clients of each kind; return the exit status."""
     records = _clients()
     if destination:
         write_json(records, destination)
@@ -75,14 +68,9 @@ def list_clients(destination: str | None) -> int:
     return 0
 
 
-def check_locks(options: Options) -> int:
-    """Check all locks, print the report, and return the exit status."""
-    if not options.locks:
-        raise HaspError(
-            "glibc's own locks cannot be model-checked",
-            "choose locks from `hasp list`",
-        )
-    kinds = {_kind_of(lock) for lock in options.locks}
+def check_all(options: Options) -> int:
+    """Check all subjects, print the report, and return the exit status."""
+    kinds = {subject.clients for subject in options.subjects}
     names = [record["client"] for record in _clients() if record["kind"] in kinds]
     if options.client not in ("all", *names):
         raise HaspError(
@@ -100,7 +88,7 @@ def check_locks(options: Options) -> int:
 
 
 def _report(options: Options, records: list[Record]) -> int:
-    order = {(lock.kind, lock.name): index for index, lock in enumerate(options.locks)}
+    order = {(each.kind, each.name): i for i, each in enumerate(options.subjects)}
     records.sort(key=lambda record: order[record["kind"], record["lock"]])
     if options.json:
         write_json(records, options.json)
@@ -113,9 +101,9 @@ def _report(options: Options, records: list[Record]) -> int:
 def _results(options: Options) -> Iterator[Record]:
     """Yield each record as soon as it arrives; show progress on stderr."""
     work = _Work(options)
-    for lock in options.locks:
-        work.waiting.put(lock)
-    jobs = min(options.jobs or len(os.sched_getaffinity(0)), len(options.locks))
+    for subject in options.subjects:
+        work.waiting.put(subject)
+    jobs = min(options.jobs or len(os.sched_getaffinity(0)), len(options.subjects))
     feeders = [threading.Thread(target=_feed, args=(work,)) for _ in range(jobs)]
     for feeder in feeders:
         feeder.start()
@@ -130,7 +118,7 @@ def _results(options: Options) -> Iterator[Record]:
 
 
 def _collect(work: _Work, jobs: int) -> Iterator[Record]:
-    done, total = 0, len(work.options.locks)
+    done, total = 0, len(work.options.subjects)
     with Display() as progress:
         while jobs:
             result = work.results.get()
@@ -149,23 +137,23 @@ def _collect(work: _Work, jobs: int) -> Iterator[Record]:
 def _feed(work: _Work) -> None:
     while not work.stopped:
         try:
-            lock = work.waiting.get_nowait()
+            subject = work.waiting.get_nowait()
         except queue.Empty:
             break
-        _check_one(work, lock)
-        work.results.put(lock.name)
+        _check_one(work, subject)
+        work.results.put(subject.name)
     work.results.put(None)
 
 
-def _check_one(work: _Work, lock: LockInfo) -> None:
+def _check_one(work: _Work, subject: Subject) -> None:
     options = work.options
     bound = "all" if options.preemptions is None else str(options.preemptions)
     command = [
         native.engine(ENGINE),
         "--kind",
-        _kind_of(lock),
+        subject.clients,
         "--lock",
-        lock.name,
+        subject.name,
         "--client",
         options.client,
         "--quiet",
@@ -180,14 +168,14 @@ def _check_one(work: _Work, lock: LockInfo) -> None:
     work.running.discard(process)
     if process.returncode not in (0, EXIT_FINDING) and not work.stopped:
         crashed = f"the checker ended with status {process.returncode}"
-        work.results.put(_failure(lock, options.client, crashed))
+        work.results.put(_failure(subject, options.client, crashed))
 
 
-def _failure(lock: LockInfo, client: str, detail: str) -> Record:
+def _failure(subject: Subject, client: str, detail: str) -> Record:
     return {
         "schema": "hasp.check/1",
-        "kind": lock.kind,
-        "lock": lock.name,
+        "kind": subject.kind,
+        "lock": subject.name,
         "client": client,
         "threads": 0,
         "preemptions": None,

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""What `hasp check` can check: the locks of `hasp list`, executors and structures."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import dataclass
+
+from hasp.base.errors import HaspError
+from hasp.base.suggestion import did_you_mean
+from hasp.locks import native
+from hasp.locks.kinds import KINDS, MUTEX, kind_of
+from hasp.locks.native import LockInfo, WrongKind
+from hasp.locks.selection import ALL, select
+
+ENGINE = "hasp-explore"
+ELIDED = "elided"  # its kind of elided mutexes
+
+# Kinds that only the checker lists, with the words for one of its names.
+LIBRARY_KINDS = {
+    "executor": "executor",
+    "channel": "waiting policy of channels",
+    "map": "map",
+    "transaction": "transactional memory",
+}
+KIND_NAMES = (*(kind.name for kind in KINDS), *LIBRARY_KINDS)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An algorithm that clients check."""
+
+    kind: str  # in records
+    name: str
+    clients: str  # the checker's kind, which has the clients
+
+
+def _of_lock(lock: LockInfo) -> Subject:
+    return Subject(lock.kind, lock.name, ELIDED if lock.is_elided else lock.kind)
+
+
+def _locks(text: str, kind: str) -> list[Subject]:
+    try:
+        locks = select(text, kind_of(kind))
+    except WrongKind as problem:
+        remedy = f"write --kind {problem.kind.name} --locks {problem.name}"
+        raise HaspError(problem.message, remedy) from None
+    return [_of_lock(lock) for lock in locks if not lock.is_reference]
+
+
+def _listed(kind: str) -> list[str]:
+    """Return the names that the checker lists for a kind of LIBRARY_KINDS."""
+    listing = subprocess.run(
+        [native.engine(ENGINE), "--kind", kind, "--list"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [json.loads(line)["lock"] for line in listing.stdout.splitlines()]
+
+
+def _parts_of_library(text: str, kind: str) -> list[Subject]:
+    known = _listed(kind)
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    for word in words:
+        if word != ALL and word not in known:
+            raise HaspError(
+                f"there is no {LIBRARY_KINDS[kind]} {word!r} to check",
+                f"{did_you_mean(word, known)}names: {', '.join(known)}",
+            )
+    return [
+        Subject(kind, name, kind) for name in known if name in words or ALL in words
+    ]
+
+
+def choose(kind: str | None, text: str | None) -> list[Subject]:
+    """Return what to check: `text` selects among one kind, or among mutexes.
+
+    Both None: everything. Raises HaspError if a word is not known, and if nothing is
+    selected that can be checked.
+    """
+    if kind is None and text is None:
+        return [subject for each in KIND_NAMES for subject in choose(each, ALL)]
+    kind = kind or MUTEX.name
+    parts = _parts_of_library if kind in LIBRARY_KINDS else _locks
+    chosen = parts(text or ALL, kind)
+    if not chosen:
+        raise HaspError(
+            f"--locks {text} selects nothing that can be checked",
+            "glibc's own locks cannot; `hasp list` shows the others",
+        )
+    return chosen
