@@ -14,7 +14,8 @@ from hasp.locks.native import REFERENCE
 from hasp.profile.diagnosis.features import BarrierWaits, Features, SiteFeatures
 
 FITTING, JUDGING, FRESH, UNSEEN = "fitting", "judging", "fresh", "unseen"
-HALVES = (FITTING, JUDGING, FRESH, UNSEEN)
+UNSEEN_LATER = "unseen-later"
+HALVES = (FITTING, JUDGING, FRESH, UNSEEN, UNSEEN_LATER)
 
 
 @dataclass(frozen=True)
