@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import goal_table
 import lock_header
 from lock_data import Data
 from lock_pages import (
@@ -47,13 +48,15 @@ Cabinet and the resolver unbound are tested under each (`tests/real`).
 How they scale is [simulated](rwlock-scaling.md), and `hasp bench rwlocks`
 [measures](hasp-bench-rwlocks.md) them here.
 
-One published lock is not in the list, the passive lock of Liu, Zhang and Chen (USENIX
-ATC 2014). Its readers report the version of the lock that they have seen, which proves
-something only where stores become visible in order (TSO), and CPUs that do not report
-are interrupted; with `membarrier`, which Hasp uses on all machines, one barrier is the
-whole consensus, and what remains is how readers enter `bravo+LOCK`. A limit of
-those in the list: waiters of `mutex:mcs` spin, so that thousands of threads on few CPUs
-take seconds (those of `mutex:mcs-park` sleep).
+One published algorithm is left out, the passive lock of Liu, Zhang and Chen (USENIX ATC
+2014). Its readers report the version of the lock that they have seen, which is sound
+only where stores become visible in order (TSO), and its writers interrupt the CPUs that
+do not report. Hasp calls `membarrier` instead, on all machines: one call replaces both
+the reports and the interrupts, and the rest of the algorithm, readers that enter
+without writing to the lock, is `bravo+LOCK`.
+
+The waiters of `mutex:mcs` spin, so thousands of threads on few CPUs need seconds with
+it. Those of `mutex:mcs-park` sleep.
 """,
     "spinlock": """\
 # Spin locks
@@ -66,6 +69,8 @@ between processes stay correct also if another process runs without Hasp.
 - **Overtaken**: how often later arrivals may acquire the lock before a waiting thread.
 - **Pair**: time of an uncontended lock and unlock in a process with several threads,
   relative to glibc's; `-` if it was not measured.
+
+The [goals](rwlocks.md#goals) of spin locks stand with those of reader-writer locks.
 """,
     "barrier": """\
 # Barriers
@@ -81,7 +86,8 @@ is shared between processes stays glibc's.
 - **Phase**: time of a phase with two threads and with eight, relative to glibc's; `-`
   if it was not measured.
 
-`hasp bench barriers` [measures](hasp-bench-rwlocks.md) them here.
+`hasp bench barriers` [measures](hasp-bench-rwlocks.md) them here. The
+[goals](rwlocks.md#goals) of barriers stand with those of reader-writer locks.
 """,
 }
 # The cases whose ratios the table shows.
@@ -133,6 +139,8 @@ def pages(root: Path, listed: list[Lock], data: Data) -> dict[Path, str]:
         if (root / kind.listing).exists():
             locks = [lock for lock in listed if lock.get("kind") == kind.kind]
             index = "\n".join(_index(kind, locks, data))
+            if kind.kind == "rwlock":
+                index += "\n" + "\n".join(goal_table.goals(data))
             found[kind.index] = index.rstrip("\n") + "\n"
             found |= _pages_of_locks(root, kind, locks, data)
             found |= _pages_of_wrappers(root, kind, data)

@@ -16,6 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = (
     "make_lock_catalogue.py",
+    "goal_table.py",
     "lock_header.py",
     "kind_catalogue.py",
     "lock_data.py",
