@@ -41,8 +41,7 @@ MAX_BACKTRACE = 6000
 RUN_ELSEWHERE = frozenset(
     {
         *("barrier", "elision", "gdb_target", "hangs", "spinlock"),
-        "spinlock_shared",
-        *("tsan", "tsan_static"),
+        *("spinlock_shared", "tsan", "tsan_static"),
     }
 )
 

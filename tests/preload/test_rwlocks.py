@@ -23,6 +23,9 @@ BATCH = 64
 # Whose threads enter in the order in which they came, except readers of a phase.
 IN_ORDER = ("rw-ticket", "phase-fair")
 
+# Of the wrapped locks, `make test` runs these and the default, `make test-all` all.
+QUICK = {"bravo+rw-futex", "bravo+phase-fair", "mutex:futex", "mutex:mcs"}
+
 # Two cases may hang until their time limit, and gdb then prints their backtraces.
 pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
 
@@ -51,10 +54,6 @@ def environment(lock: Record) -> dict[str, str]:
     if lock["name"].removeprefix("bravo+") in IN_ORDER:
         env["CHECK_IN_ORDER"] = "1"
     return env
-
-
-# Of the wrapped locks, `make test` runs these and the default, `make test-all` all.
-QUICK = {"bravo+rw-futex", "bravo+phase-fair", "mutex:futex", "mutex:mcs"}
 
 
 def quick_or_slow() -> list[Any]:

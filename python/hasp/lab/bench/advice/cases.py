@@ -13,9 +13,7 @@ from hasp.base.errors import HaspError
 from hasp.locks.native import REFERENCE
 from hasp.profile.diagnosis.features import BarrierWaits, Features, SiteFeatures
 
-FITTING, JUDGING, FRESH, UNSEEN = "fitting", "judging", "fresh", "unseen"
-UNSEEN_LATER = "unseen-later"
-HALVES = (FITTING, JUDGING, FRESH, UNSEEN, UNSEEN_LATER)
+HALVES = ("fitting", "judging", "fresh", "unseen", "unseen-later")
 
 
 @dataclass(frozen=True)

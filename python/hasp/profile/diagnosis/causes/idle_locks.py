@@ -47,6 +47,8 @@ def detect(one: SiteFacts) -> Cause | None:
 
 def _alive(locks: Sequence[Lock], duration_ns: int) -> float:
     """Return how many of the locks exist at a time, on average over the run."""
-    ends = (duration_ns if lock.died_ns is None else lock.died_ns for lock in locks)
-    lives = sum(end - lock.born_ns for end, lock in zip(ends, locks, strict=True))
+    lives = sum(
+        (duration_ns if lock.died_ns is None else lock.died_ns) - lock.born_ns
+        for lock in locks
+    )
     return lives / max(duration_ns, 1)

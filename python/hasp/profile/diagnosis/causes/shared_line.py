@@ -75,10 +75,11 @@ def _with_data(one: SiteFacts) -> Cause | None:
     cache line has to be fetched from another CPU.
     """
     use = one.use
+    if use.taken_timed < FEW or one.facts.workers < 2:
+        return None
     taking = use.each_taking_ns or 0.0
     near = least_taking(one)
-    far = min(FAR, FARTHER * near) if near else FAR
-    if taking < far or use.taken_timed < FEW or one.facts.workers < 2:
+    if taking < (min(FAR, FARTHER * near) if near else FAR):
         return None
     changes = one.owner_changes / use.acquisitions
     others = len(one.facts.profile.threads) > 1 and len(one.site.locks) <= CACHED

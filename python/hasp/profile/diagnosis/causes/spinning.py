@@ -29,8 +29,11 @@ def detect(one: SiteFacts) -> Cause | None:
     advice: tuple[str, ...] = ("Use a mutex, whose waiters sleep", "Use a mutex")
     # Threads that never sleep gain nothing from outnumbering the CPUs. A mutex gains as
     # much where waking a waiter takes less time than a section.
-    computing = one.facts.running >= (1 - PART) * cpus and not _sleep(one)
-    computing = computing and (one.use.hold.quantile(0.5) or 0.0) < 2 * CALL
+    computing = (
+        one.facts.running >= (1 - PART) * cpus
+        and not _sleep(one)
+        and (one.use.hold.quantile(0.5) or 0.0) < 2 * CALL
+    )
     if computing:
         advice = (
             f"Run no more threads than the {cpus} CPUs, or use a mutex",
