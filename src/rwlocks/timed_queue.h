@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The threads that wait with a deadline, for locks whose threads draw numbers. A number
- * cannot be given back. So these threads queue at a mutex first, and only its holder
- * draws a number. If it gives up before its turn, it leaves the number in the lock: the
- * thread that comes to the number passes over it, unless the next holder of the mutex
- * takes it over before.
+ * A queue of the threads that wait with a deadline, for locks whose threads draw
+ * numbers. A drawn number cannot be returned, so these threads queue at a mutex first,
+ * and only its holder draws a number. If the holder gives up before its turn, it leaves
+ * the number in the lock: the thread that reaches the number passes over it, unless
+ * the next holder of the mutex takes it over before.
  *
  *   side  id of a side block with the mutex, from the first such wait on
  *
- * T1. At most one number has been drawn by a thread with a deadline or given up.
+ * T1. At any time, at most one number is held by a waiting thread with a deadline or
+ *     has been given up.
  * T2. The mutex is first come, first served. So each thread with a deadline that came
- *     earlier delays a thread by one number at most.
+ *     earlier delays a thread by at most one number.
  * T3. A thread leaves the mutex before it returns, so nobody holds it when the lock is
  *     destroyed.
  */

@@ -14,16 +14,16 @@ PROGRAMS = (
     *("rw_lifetime", "rw_results", "rw_turns"),
 )
 
-# Their bound is that of a batch of writers, not a number for each thread.
+# A batch of writers bounds how often these are overtaken, not a count per thread.
 GATED = ("c-rw-wp", "bravo+c-rw-wp")
 
-# Their writers come in batches of at most so many.
+# The largest batch of writers of the locks in GATED.
 BATCH = 64
 
-# Whose threads enter in the order in which they came, except readers of a phase.
+# Their threads enter in the order in which they came, except readers of a phase.
 IN_ORDER = ("rw-ticket", "phase-fair")
 
-# Of the wrapped locks, `make test` runs these and the default, `make test-all` all.
+# `make test` runs these wrapped locks and the default, `make test-all` all of them.
 QUICK = {"bravo+rw-futex", "bravo+phase-fair", "mutex:futex", "mutex:mcs"}
 
 # Two cases may hang until their time limit, and gdb then prints their backtraces.
@@ -118,7 +118,7 @@ def test_with_delays_between_any_two_steps(lock: Record) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("lock", perturbed_locks(), ids=lambda lock: str(lock["name"]))
 def test_a_million_locks(lock: Record) -> None:
-    """Locks that need memory of the library may run out of it, but do not hang."""
+    """A lock that needs memory of the library may exhaust it, but does not hang."""
     outcome = matrix.run_case(
         "rwlocks/very_many_locks", "1000000", matrix.PASS_THROUGH, environment(lock)
     )

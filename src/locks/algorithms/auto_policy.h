@@ -12,8 +12,8 @@
  * an epoch, and soon if the rate has changed much. A trial that is clearly worse ends
  * early. If it was better, it has to stay so for some epochs: a queue is fast until its
  * first waiter has to wait for a CPU. For the same reason, the lock becomes open if the
- * rate falls. An open lock with few waits is not tried; the others have to beat the
- * best of its latest epochs.
+ * rate falls. While an open lock has few waits, no other policy is tried; later, the
+ * others have to beat the best of its latest epochs.
  *
  * Acquisitions by trylock do not count. Threads that call it in a loop never wait, so
  * they acquire the lock most often while the others wait: if they counted, the policy
@@ -292,7 +292,7 @@ static inline bool auto_in_trial(const struct auto_record *record)
     return load_relaxed(&record->kind) >= AUTO_ENTRY;
 }
 
-/* Whether the policy on trial is far worse than the usual one. */
+/* Returns whether the policy on trial is far worse than the usual one. */
 static inline bool auto_is_hopeless(const struct auto_record *record, uint64_t ns,
                                     uint64_t rate)
 {
@@ -327,7 +327,7 @@ static __attribute__((noinline, unused)) void auto_look(struct lock *lock)
     auto_end_epoch(lock, record, kind, (uint32_t)rate, often || waits >= uses / 16);
 }
 
-/* The lock has been used `count` times. */
+/* Called after every AUTO_USES_TRIED uses; the lock has been used `count` times. */
 static inline void auto_look_again(struct lock *lock, uint32_t count)
 {
     if (count % AUTO_USES == 0 || auto_in_trial(auto_record_of(lock)))

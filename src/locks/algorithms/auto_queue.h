@@ -81,7 +81,7 @@ static inline bool auto_move_to_word(struct lock *lock, struct waiter *waiter)
     return was != WAITER_LEFT;
 }
 
-/* The first waiter leaves, which holds the lock, and the lock is open: the others
+/* The lock is open, and the first waiter holds it and leaves the queue: the others
  * become sleepers of the word. If they became first one after another, each might have
  * to wait for a CPU while the rest sleep. */
 static __attribute__((noinline, unused)) void auto_queue_dissolve(struct lock *lock,

@@ -60,8 +60,9 @@ static struct pool_slot *pop(struct pool *pool, struct pool_shard *shard)
     return NULL;
 }
 
-/* No slot is free. Ends the process if all ids have been in use since `since`, which
- * begins at 0, and for too long: a program that keeps so many locks would hang. */
+/* No slot is free: yields. Ends the process if all ids have been in use for longer than
+ * POOL_PATIENCE_NS, because a program that keeps so many locks would hang. `*since` is
+ * the time from which on all have been in use; the caller sets it to 0 at first. */
 static void wait_for_slot(const struct pool *pool, uint64_t *since)
 {
     uint64_t now = now_ns();

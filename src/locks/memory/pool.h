@@ -45,10 +45,10 @@ struct pool {
                                 * 0 */
 };
 
-/* Returns a slot with undefined contents. Never fails: if memory or ids are exhausted,
- * it yields until another thread gives a slot back. Ends the process with a message if
- * no id is free for some seconds. Acquire: sees everything that the
- * giver did before. */
+/* Returns a slot with undefined contents. If memory or ids are exhausted, it yields
+ * until another thread gives a slot back; if all ids stay in use for POOL_PATIENCE_NS,
+ * it ends the process with a message. Acquire: sees everything that the giver did
+ * before. */
 struct pool_slot *pool_take(struct pool *pool);
 
 /* Gives the slot back. No queue may lead to it any more. */

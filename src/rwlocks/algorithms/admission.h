@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Load control before a queue lock whose waiters spin: only as many threads as have
- * CPUs enter the queue, the others sleep before it. In a longer queue, most hand-overs
- * would go to a thread that does not run, and each of them would cost a time slice.
+ * Load control for a queue lock whose waiters spin: only as many threads as there are
+ * CPUs enter the queue, and the others sleep until they may. In a longer queue, most
+ * hand-overs would go to a thread that is not running, and each of them would cost a
+ * time slice.
  *
- *   cell  number of threads that have been admitted and have not left; above it, the
- *         number of those that sleep, or are about to
+ *   cell  number of threads that have been admitted and have not left; in the bits
+ *         above it, the number of threads that sleep or are about to
  *
  * A1. A thread is admitted by an exchange that finds fewer than `places`. It sleeps
  *     only while the cell has a value that shows no free place, so it cannot miss one.
- * A2. Who leaves wakes one sleeper for the free place. Another thread may take it
- *     first, and wakes a sleeper when it leaves.
+ * A2. A thread that leaves wakes one sleeper for the free place. Another thread may
+ *     take the place first; then that thread wakes a sleeper when it leaves.
  */
 #ifndef HASP_RWLOCKS_ALGORITHMS_ADMISSION_H
 #define HASP_RWLOCKS_ALGORITHMS_ADMISSION_H
@@ -24,7 +25,7 @@ static inline uint32_t admission_count(uint32_t cell)
     return cell & (ADMISSION_SLEEPER - 1);
 }
 
-/* As many threads as have CPUs besides `running` ones. */
+/* Returns how many threads to admit if `running` others need a CPU each; at least 1. */
 static inline uint32_t admission_places(uint32_t running)
 {
     uint32_t cpus = cpu_count();
@@ -56,13 +57,14 @@ static inline bool admission_get(struct atomic_u32 *cell, uint32_t places,
     }
 }
 
-/* `was`: the cell when the caller left. */
+/* Wakes a sleeper if there is one. `was`: the result of admission_leave(). */
 static inline void admission_wake(struct atomic_u32 *cell, uint32_t was)
 {
     if (unlikely(was >= ADMISSION_SLEEPER))
         unpark(cell, 1);
 }
 
+/* Returns the cell as it was before the caller left. */
 static inline uint32_t admission_leave(struct atomic_u32 *cell)
 {
     return fetch_add_relaxed(cell, UINT32_MAX);

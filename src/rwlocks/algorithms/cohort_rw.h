@@ -33,14 +33,14 @@
  *     lock (inner_mutex.h); a reader's, after it has left, only memory of the process.
  *
  * Load control: threads beyond the number of CPUs sleep before they queue at the cohort
- * lock, in which waiting threads spin. For the gates, sleeping writers do not wait
- * unless the lock's kind prefers writers.
+ * lock, where waiting threads spin. A release that may open the gates does not regard
+ * sleeping writers as waiting unless the lock's kind prefers writers.
  * Overtaking: with readers preferred, writers starve while readers overlap. With
  * writers preferred, the gates open when no writer waits, and after CRW_BATCH writers
- * in a row. A reader that waits keeps them open from then on until it has entered: at
- * most two batches of writers overtake it, the second one if the gates are closed anew
- * just before it is counted. Readers overtake a waiting writer only while the gates are
- * open between two batches.
+ * in a row. A reader that waits keeps them open, once they are, until it has entered:
+ * at most two batches of writers overtake it, the second one if the gates are closed
+ * again just before the reader is counted. Readers overtake a waiting writer only while
+ * the gates are open between two batches.
  * Timed lock: a writer that gives up after it got the cohort lock releases it.
  * The kind that prefers writers: such a lock is C-RW-WP, without a limit.
  * Fork: in the child, only what the forking thread holds remains.
@@ -148,7 +148,7 @@ static inline bool crw_read_preferred(struct rwlock *lock,
     return true;
 }
 
-/* A reader that waits keeps the gates open once they are. */
+/* A reader that waits keeps the gates open, once they are, until it has entered. */
 static inline bool crw_read_gated(struct rwlock *lock, const struct deadline *deadline)
 {
     struct side_block *gate = reader_gate(lock);
@@ -190,8 +190,8 @@ static inline void crw_read_unlock(struct rwlock *lock, enum crw_preference want
 /* Writing. */
 
 /* The gates are open: waits until no reader keeps them so, and closes them. Returns
- * false if the deadline has passed, or if a reader keeps them open and it only
- * `tries`. */
+ * false if the deadline has passed; with `tries`, at once if a reader keeps them
+ * open. */
 static inline bool crw_shut(struct rwlock *lock, struct side_block *block, bool tries,
                             const struct deadline *deadline)
 {
@@ -270,7 +270,7 @@ static inline void crw_leave(struct rwlock *lock, struct side_block *block,
     admission_wake(count, was);
 }
 
-/* A writer has given up without the cohort lock, and is not counted any more (I3). */
+/* A writer has given up without the cohort lock and is no longer counted (I3). */
 static inline void crw_give_up(struct rwlock *lock, struct side_block *block)
 {
     struct atomic_u32 *count = &block->words[CRW_COUNT];

@@ -4,14 +4,14 @@
  * reader-writer synchronization for shared-memory multiprocessors", PPoPP 1991 (their
  * fair lock). Time-outs as in locks/algorithms/mcs.h.
  *
- * Idea: readers and writers wait in one queue, each on its own cell. Whoever leaves the
- * lock empty lets the first writer in, or the readers before it, and takes them out of
- * the queue.
+ * Idea: readers and writers wait in one queue, each on its own cell. The thread that
+ * leaves the lock empty lets in the first writer, or the readers before it, and takes
+ * them out of the queue.
  *
  * In the published lock, a reader stays in the queue until it leaves the lock, so that
  * its successor can tell whether readers are inside, and finds a count to join. Here
- * that is in the word of the tail, and a thread has a node only while it waits: a
- * thread may hold any number of locks, and another one may release them.
+ * the word with the tail contains that count, and a thread has a node only while it
+ * waits: a thread may hold any number of locks, and another one may release them.
  *
  *   word      bit 0: owned, by a writer that is inside, or by a thread that lets others
  *             in; bit 1: a writer has given up. Above them, in 31 bits each: the number
@@ -35,9 +35,10 @@
  * only, and arrivals and departures are releases. So the owner, who acquires the word
  * before it looks at the queue, has seen what all of them did before.
  *
- * Overtaking: none of a thread that has queued. One with a deadline queues, too; its
- * node stays in the queue after it has given up until the owner reaches it. While there
- * are too many such nodes, threads with a deadline do not queue (abandoned_nodes.h).
+ * Overtaking: no thread overtakes one that has queued. A thread with a deadline queues,
+ * too; its node stays in the queue after it has given up, until the owner reaches it.
+ * While there are too many such nodes, threads with a deadline do not queue
+ * (abandoned_nodes.h).
  * The kind that prefers writers: readers that have come before a writer go first.
  * Fork: in the child, only what the forking thread holds remains.
  */
@@ -146,8 +147,8 @@ static inline bool mcs_rw_leave(struct rwlock *lock)
     return owns;
 }
 
-/* They are counted already; so for one that has given up, the caller leaves. Returns
- * whether the caller is the owner again. */
+/* Grants the readers' cells. They are counted already, so the caller leaves in place of
+ * each reader that has given up. Returns whether the caller is the owner again. */
 static inline bool mcs_rw_let_in(struct rwlock *lock,
                                  const struct mcs_rw_readers *readers)
 {
@@ -164,8 +165,8 @@ static inline bool mcs_rw_let_in(struct rwlock *lock,
     return owns;
 }
 
-/* The owner found the word like this, and nobody else to let in: counts the readers in
- * and ends its ownership. Returns false if that has to be done again. */
+/* The owner has loaded `word` and found nobody else to let in: counts its `readers` as
+ * inside and ends its ownership. Returns false if it has to look at the queue again. */
 static inline bool mcs_rw_disown(struct rwlock *lock, uint64_t word, uint32_t readers)
 {
     if (word & MCS_RW_GAVE_UP) {
@@ -176,6 +177,7 @@ static inline bool mcs_rw_disown(struct rwlock *lock, uint64_t word, uint32_t re
     return compare_exchange_release(&lock->word, &word, after);
 }
 
+/* Returns the first node, or NULL if the word shows an empty queue. */
 static inline struct waiter *mcs_rw_head(struct rwlock *lock, uint64_t word)
 {
     uint32_t first;
@@ -214,8 +216,8 @@ static __attribute__((noinline, unused)) void mcs_rw_serve(struct rwlock *lock)
 
 /* Waiting. */
 
-/* Enters if no thread waits, otherwise queues. Returns true if it has entered;
- * otherwise the id of the node before is in `*before`. */
+/* Enters if the lock lets it (I1), otherwise queues. Returns whether it has entered; if
+ * not, `*before` is the id of the node before it, or 0. */
 static inline bool mcs_rw_enqueue(struct rwlock *lock, struct waiter *self, bool writes,
                                   uint32_t *before)
 {

@@ -224,7 +224,7 @@ static inline bool phase_fair_wait_for_turn(struct rwlock *lock, uint32_t number
     return true;
 }
 
-/* The writer is present: waits until the readers are gone that came before it. Returns
+/* The writer is present: waits until the readers that came before it are gone. Returns
  * false if the deadline has passed. */
 static inline bool phase_fair_expel(struct rwlock *lock, uint32_t came,
                                     const struct deadline *deadline)
@@ -262,7 +262,7 @@ static inline bool phase_fair_is_given_up(struct rwlock *lock, uint64_t word)
     return load_relaxed(&lock->state[1]) == phase_fair_field(word, PHASE_FAIR_WOUT);
 }
 
-/* The word after the release of the writer whose turn it is. */
+/* Returns the word after the release by the writer whose turn it is. */
 static inline uint64_t phase_fair_left(struct rwlock *lock, uint64_t word)
 {
     uint64_t left = phase_fair_incremented(word, PHASE_FAIR_WOUT) &
@@ -295,7 +295,8 @@ static inline void phase_fair_give_up(struct rwlock *lock, uint32_t number)
     phase_fair_write_unlock(lock);
 }
 
-/* Waits with the number, for the turn and then for the readers. */
+/* Waits for the turn of the number, then for the readers. Returns false if the deadline
+ * has passed. */
 static inline bool phase_fair_write_with(struct rwlock *lock, uint32_t number,
                                          const struct deadline *deadline)
 {

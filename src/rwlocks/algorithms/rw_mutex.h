@@ -13,9 +13,9 @@
  *     in its record (read_holds.h).
  * I2. A release touches the side block only, which outlives the lock (inner_mutex.h).
  *
- * Overtaking, timed lock and fork: as in the mutex. So is its waiting: the waiters of
- * mutex:mcs spin, and with far more threads than CPUs it takes seconds where
- * mutex:mcs-park and mutex:futex, whose waiters sleep, take milliseconds.
+ * Overtaking, timed lock and fork: as in the mutex. Threads wait as in the mutex, too:
+ * those of mutex:mcs spin, so a program with far more threads than CPUs takes seconds
+ * where it takes milliseconds with mutex:mcs-park or mutex:futex, whose waiters sleep.
  */
 #ifndef HASP_RWLOCKS_ALGORITHMS_RW_MUTEX_H
 #define HASP_RWLOCKS_ALGORITHMS_RW_MUTEX_H

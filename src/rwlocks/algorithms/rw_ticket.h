@@ -33,10 +33,10 @@
  *     and the stored number is not replaced before (timed_queue.h, T1).
  *
  * Overtaking: threads enter in the order of their numbers, except as follows.
- * Timed lock: a thread with a deadline waits for those with a deadline that came
- * earlier (T2); for each of them, each other thread overtakes it at most once, and once
- * more. It may take over a number that was given up, and so overtake once the threads
- * that came in between.
+ * Timed lock: a thread with a deadline first waits for those with a deadline that came
+ * earlier (T2). Each other thread overtakes it at most once for each of these, and once
+ * more. A thread that takes over a number that was given up overtakes the threads that
+ * came in between, once.
  * Fork: in the child, numbers of waiting threads of the parent are withdrawn.
  */
 #ifndef HASP_RWLOCKS_ALGORITHMS_RW_TICKET_H
@@ -149,7 +149,7 @@ static inline uint64_t rw_ticket_passed_over(uint64_t word)
                                  RW_TICKET_LEFT);
 }
 
-/* Returns whether the number that has been given up is the one to be read. */
+/* Returns whether the number that has been given up is the one in `reading`. */
 static inline bool rw_ticket_is_given_up(struct rwlock *lock, uint64_t word)
 {
     if (likely(!(word & RW_TICKET_GIVEN_UP)))
@@ -158,8 +158,8 @@ static inline bool rw_ticket_is_given_up(struct rwlock *lock, uint64_t word)
     return load_relaxed(&lock->state[0]) == rw_ticket_field(word, RW_TICKET_READING);
 }
 
-/* The word is about to be stored: passes over the number to be read if it has been
- * given up, and clears the bit of sleepers if nobody waits any more. */
+/* Returns the word as it is to be stored: passes over the number in `reading` if it has
+ * been given up, and clears the bit of sleepers if nobody waits any more. */
 static inline uint64_t rw_ticket_settled(struct rwlock *lock, uint64_t word)
 {
     if (rw_ticket_is_given_up(lock, word))
@@ -169,7 +169,8 @@ static inline uint64_t rw_ticket_settled(struct rwlock *lock, uint64_t word)
     return word;
 }
 
-/* The thread with the number to be read has entered to read: lets the next one read. */
+/* The thread whose number is in `reading` has entered to read: lets the next one
+ * read. */
 static inline void rw_ticket_let_read(struct rwlock *lock)
 {
     uint64_t word = load_relaxed(&lock->word), after;

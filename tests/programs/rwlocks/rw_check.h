@@ -18,7 +18,8 @@ CHECK_UNUSED static int rw_writers_get_turns(void)
     return getenv("CHECK_BOUNDED") != NULL;
 }
 
-/* Whether threads enter in the order in which they came, except readers of a phase. */
+/* Returns whether threads enter in the order in which they came, except readers of a
+ * phase. */
 CHECK_UNUSED static int rw_in_order(void)
 {
     return getenv("CHECK_IN_ORDER") != NULL;

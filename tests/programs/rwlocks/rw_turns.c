@@ -178,7 +178,7 @@ static void waiting_writer_gets_its_turn(void)
 struct rivals {
     pthread_rwlock_t *lock;
     enum rw_call call;
-    int entered; /* so many times before it */
+    int entered; /* how often they entered before it */
     int *done;
 };
 
@@ -196,7 +196,7 @@ static void *rival_body(void *argument)
 }
 
 /* Returns how often later rivals enter before a thread that already waits. The lock is
- * held when they come, as `held` tells. */
+ * held for reading or writing, as `held` says, when they come. */
 static int overtaken(enum rw_call held, enum rw_call waits, enum rw_call rivals_call)
 {
     enum { RIVALS = 3 };
@@ -230,7 +230,7 @@ static void timed_waiters_get_their_turn(void)
     }
 }
 
-/* Of the default kind, a waiting reader gets its turn after two batches of writers. */
+/* With the default kind, a reader waits for at most two batches of writers. */
 static void waiting_reader_gets_its_turn(void)
 {
     const char *batch = getenv("CHECK_BATCH");
@@ -269,7 +269,7 @@ static void *lock_often(void *unused)
     return NULL;
 }
 
-/* Threads give up in every state of the lock: none is left waiting. */
+/* Threads give up in every state of the lock; no other thread waits for ever. */
 static void many_give_up(void)
 {
     enum { THREADS = 6 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Uses so many locks at once as its argument says. */
+/* Uses as many locks at once as its argument says. */
 #include "rw_check.h"
 
 int main(int count, char **words)

@@ -56,7 +56,7 @@ def bench_advice(options: Options) -> int:
 def summaries(
     cases: Sequence[Case], advice: Sequence[Choice]
 ) -> dict[str, list[Summary]]:
-    """The summaries of the advice and the baselines, for each half, and for all."""
+    """Return the summaries of the advice and the baselines, by half and for all."""
     found = {}
     for half in (*HALVES, ALL):
         mine = [case for case in cases if half in (case.half, ALL)]

@@ -32,7 +32,7 @@ class Choice:
     lock: str
     regret: float | None  # held out; None: the lock was not measured
     raw_regret: float | None  # best median / own median - 1
-    sure_regret: float | None  # the part of it that its interval proves
+    sure_regret: float | None  # what the interval of best / own median proves of it
     to_glibc: Ratio | None  # throughput relative to glibc's lock
 
     @property
@@ -42,7 +42,7 @@ class Choice:
 
     @property
     def proven_worse(self) -> float:
-        """The share by which the whole interval is below glibc's lock, or 0."""
+        """The share by which the whole interval is below glibc's lock; 0 if none."""
         high = self.to_glibc.high if self.to_glibc else None
         return 0.0 if high is None else max(0.0, 1 - high)
 
@@ -53,7 +53,7 @@ class Choice:
 
 
 def chosen(case: Case, lock: str) -> Choice:
-    """The loss of a lock in a case."""
+    """Return what a lock loses in a case."""
     values = case.runs.get(lock)
     if values is None:
         return Choice(case, lock, None, None, None, None)
@@ -68,15 +68,15 @@ def chosen(case: Case, lock: str) -> Choice:
 
 
 def _ratio(values: Sequence[float], reference: Sequence[float]) -> Ratio:
-    """The ratio of the medians in the rounds that both have."""
+    """Return the ratio of the medians of the rounds that both have."""
     rounds = min(len(values), len(reference))
     return ratio_of_medians(values[:rounds], reference[:rounds])
 
 
 def _sure_regret(case: Case, lock: str) -> float:
-    """The regret at the lower end of the interval of the best lock's advantage.
+    """Return the regret at the lower end of the interval of best / own median.
 
-    0 if the best lock may be no better: a difference within the noise is no regret.
+    It is 0 if the interval contains 1: a difference within the noise is not regret.
     """
     other = best(case.runs)
     if other == lock:
@@ -127,10 +127,10 @@ class Summary:
     tail: float  # 90th percentile
     raw_median: float
     raw_tail: float
-    sure_tail: float  # 90th percentile of the proven regret
+    sure_tail: float  # 90th percentile of the sure regret
     worst: float
-    worse_than_glibc: float  # the most
-    proven_worse: float  # the most that is proven
+    worse_than_glibc: float  # the largest share
+    proven_worse: float  # the largest share that the intervals prove
     surely_worse: int  # number of choices that are surely over 5 % worse than glibc's
 
 

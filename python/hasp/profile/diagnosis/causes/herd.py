@@ -10,11 +10,11 @@ from hasp.profile.diagnosis.causes.words import number, share, within
 # Threads woken by each broadcast.
 MANY = 2.0
 AGAIN = 0.25  # of the wake-ups; others find the work of further broadcasts
-# Fewer are woken where most of them still wait for the mutex when the next broadcast
-# comes. Then so many wake-ups must be known to be in vain.
+# A broadcast wakes fewer threads if most of those woken by the previous one still wait
+# for the mutex. Then the record must show that this share of the wake-ups is in vain.
 SOME = 1.5
 IN_VAIN = 0.4
-NONE_WORKS = 0.75  # from here on, not even one of those woken finds work
+NONE_WORKS = 0.75  # from this share on, not even one of the woken threads finds work
 
 
 def detect(one: ConditionFacts) -> Cause | None:

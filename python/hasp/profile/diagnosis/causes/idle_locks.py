@@ -24,7 +24,7 @@ def detect(one: SiteFacts) -> Cause | None:
     step = 1 + len(locks) // 1000
     some = locks[::step]
     if step * _alive(some, one.facts.profile.duration_ns) < MANY_LOCKS:
-        return None  # most belong to objects that exist for a moment, such as messages
+        return None  # most belong to short-lived objects, such as messages
     used = sum(lock.acquisitions > 0 for lock in some) / len(some)
     waited = sum(lock.contended for lock in some)
     taken = sum(lock.acquisitions for lock in some)

@@ -15,13 +15,13 @@ from hasp.profile.diagnosis.causes.limits import (
 )
 from hasp.profile.diagnosis.causes.words import call, number, share, time
 
-# The time to take a free lock in ns: if its cache line is here, with the clock read
-# twice, and if another CPU has it. Measured: 26 to 45, and 54 to 160.
+# The time to take a free lock in ns, two clock readings included: if its cache line is
+# in this CPU's cache, and if another CPU has it. Measured: 26 to 45, and 54 to 160.
 NEAR = 40.0
 FAR = 60.0
-# A line of another CPU takes at least this many times as long as one that is here.
+# A lock whose line another CPU has takes at least this many times as long.
 FARTHER = 1.4
-SOME = 20  # timed acquisitions of a lock that others are compared with
+SOME = 20  # timed acquisitions; a site with fewer is not compared with others
 RARELY = 0.02  # of the acquisitions
 CACHED = 64  # locks whose lines stay in the cache, if nobody takes them away
 
@@ -36,7 +36,7 @@ def neighbours(one: SiteFacts) -> float:
 
 
 def least_taking(one: SiteFacts) -> float | None:
-    """Return the time in ns to take a free lock of another site; the shortest one.
+    """Return the shortest time in ns to take a free lock of another site.
 
     Both times contain the same clock readings, on the same machine. None if no other
     site has enough timed acquisitions.

@@ -27,8 +27,8 @@ def detect(one: SiteFacts) -> Cause | None:
     if saves < MATTERS:
         return None
     advice: tuple[str, ...] = ("Use a mutex, whose waiters sleep", "Use a mutex")
-    # Threads that never sleep gain nothing from outnumbering the CPUs. A mutex gains as
-    # much where waking a waiter takes less time than a section.
+    # Threads that never sleep gain nothing from outnumbering the CPUs. Where waking a
+    # waiter takes less time than a section, a mutex gains as much as fewer threads.
     computing = (
         one.facts.running >= (1 - PART) * cpus
         and not _sleep(one)

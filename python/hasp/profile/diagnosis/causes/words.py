@@ -59,7 +59,8 @@ def call(function: str) -> str:
 def frames(stack: Stack) -> str:
     """Return the innermost functions, without repetitions: `write < put < main`.
 
-    Without debug information, a stack may contain stale frames of the recorder.
+    Frames of Hasp's libraries are left out: without debug information, a stack may
+    contain stale ones.
     """
     stack = tuple(frame for frame in stack if not frame.module.startswith(HASP))
     own = [depth for depth, frame in enumerate(stack) if not is_library(frame)]
