@@ -10,7 +10,7 @@ from lock_list import Record, records, wrapped_records
 from preload import matrix
 
 PROGRAMS = (
-    *("rw_cancel", "rw_cxx", "rw_exclusion", "rw_fork"),
+    *("rw_cancel", "rw_crowded", "rw_cxx", "rw_exclusion", "rw_fork"),
     *("rw_lifetime", "rw_results", "rw_turns"),
 )
 
@@ -19,6 +19,9 @@ GATED = ("c-rw-wp", "bravo+c-rw-wp")
 
 # The largest batch of writers of the locks in GATED.
 BATCH = 64
+
+# They let only as many waiters spin as there are CPUs (admission.h).
+LOAD_CONTROLLED = "c-rw-"
 
 # Their threads enter in the order in which they came, except readers of a phase.
 IN_ORDER = ("rw-ticket", "phase-fair")
@@ -43,6 +46,7 @@ def rwlocks() -> tuple[Record, ...]:
 
 def environment(lock: Record) -> dict[str, str]:
     env = {"HASP_RWLOCK": lock["name"]}
+    plain = lock["name"].removeprefix("bravo+")
     if not lock["parks"]:
         env["CHECK_ROUNDS_DIVISOR"] = str(matrix.SPINNING_DIVISOR)
     if lock["category"] == "mutex":
@@ -51,7 +55,9 @@ def environment(lock: Record) -> dict[str, str]:
         env["CHECK_BOUNDED"] = "1"
     if lock["name"] in GATED:
         env["CHECK_BATCH"] = str(BATCH)
-    if lock["name"].removeprefix("bravo+") in IN_ORDER:
+    if lock["parks"] or plain.startswith(LOAD_CONTROLLED):
+        env["CHECK_SLEEPS"] = "1"
+    if plain in IN_ORDER:
         env["CHECK_IN_ORDER"] = "1"
     return env
 
