@@ -172,7 +172,7 @@ REFUSED = {
     ),
     "recursion": (section(LOCK, "count++;", UNLOCK), 10, "taken here again"),
     "result-of-the-lock": (
-        function("int r = pthread_mutex_lock(&mu);", "count += r;", UNLOCK),
+        function("count += pthread_mutex_lock(&mu);", UNLOCK),
         9,
         "the result of the lock is used",
     ),
@@ -190,9 +190,9 @@ REFUSED = {
         "waits on a condition variable",
     ),
     "address-of-the-lock": (
-        section("count++;", before="pthread_mutex_t *all = &mu; "),
+        section("count++;", before="void *all = &mu; "),
         7,
-        "used other than as the argument",
+        "all keeps the lock as another type",
     ),
     "lock-passed-on": (
         section(

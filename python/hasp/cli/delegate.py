@@ -88,7 +88,8 @@ def _add_details(parser: argparse.ArgumentParser) -> None:
         type=Path,
         action="append",
         default=[],
-        help="a file or folder that does not belong to the program; may be repeated",
+        help="a file or folder that does not belong to the program, or a line of it, "
+        "FILE:LINE, that is never compiled; may be repeated",
     )
 
 

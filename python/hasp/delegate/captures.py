@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
 from typing import Any
 
 from hasp.delegate.c_types import is_array, is_scalar
+from hasp.delegate.conditions import conditions_of
 from hasp.delegate.libclang import (
     ADDRESS_OF,
     ASSIGN,
@@ -40,6 +42,8 @@ class Capture:
     kind: Any  # libclang's type
     passing: Passing
     is_written: bool
+    everywhere: bool = True  # false: not for each compile command
+    conditions: tuple[str, ...] = ()  # directives around its declaration
 
 
 @dataclass(frozen=True)
@@ -148,6 +152,46 @@ def _is_conversion(node: Node, parent: Node) -> bool:
 
 def _decayed(node: Node) -> str:
     return "address" if is_array(node.plain().cursor.type) else ""
+
+
+def captures_in(views: Sequence[Section]) -> list[Capture]:
+    """Return the variables that a section captures in any of its views.
+
+    Raises Refused if one of them is not declared in each.
+    """
+    found: dict[str, list[Capture]] = {}
+    for view in views:
+        for capture in captures_of(view):
+            found.setdefault(capture.usr, []).append(capture)
+    order = list(Passing)
+    return [
+        replace(
+            each[0],
+            passing=max((one.passing for one in each), key=order.index),
+            is_written=any(one.is_written for one in each),
+            everywhere=len(each) == len(views),
+            conditions=_conditions(each[0], views) if len(each) < len(views) else (),
+        )
+        for each in found.values()
+    ]
+
+
+def _conditions(capture: Capture, views: Sequence[Section]) -> tuple[str, ...]:
+    """Return the directives around the declaration of a variable."""
+    declared = [
+        locals_of(view.function).declarations.get(capture.usr) for view in views
+    ]
+    if all(declared):
+        return ()
+    node = next(each for each in declared if each)
+    text = node.source.text
+    found = conditions_of(text, node.start, views[0].lock.node.start)
+    if found is None:
+        raise node.refuse(
+            f"{capture.name} is declared in the other branch of a condition",
+            "declare it under a condition of its own",
+        )
+    return found
 
 
 def captures_of(section: Section) -> list[Capture]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from hasp.base.errors import HaspError
 from hasp.base.progress import Display
 from hasp.delegate.compile_database import DROPPED_WITH_VALUE, Command
-from hasp.delegate.syntax import Unit
+from hasp.delegate.syntax import Unit, shown
 from hasp.locks.library import settings
 
 DIAGNOSTIC = re.compile(
@@ -99,7 +99,9 @@ def check_compiles(units: Sequence[Unit], contents: Mapping[Path, bytes]) -> Non
         flags = shlex.split(settings()["cflags"])
         for done, unit in enumerate(units):
             command = unit.command
-            show.show_words(f"compiling {command.spelled} ({done + 1} of {len(units)})")
+            show.show_words(
+                f"compiling {shown(command.spelled)} ({done + 1} of {len(units)})"
+            )
             words = [*_compile_words(command), *flags]
             before = _run(words, command.directory, output)
             words = [*mirror.words(command), *flags]
@@ -135,14 +137,14 @@ def _compare(
 ) -> None:
     if before[0]:
         raise HaspError(
-            f"{command.spelled} does not compile, before any change:\n"
+            f"{shown(command.spelled)} does not compile, before any change:\n"
             f"{_first_lines(before[1])}",
             "mend it, or the compile database",
         )
     if after[0]:
         text = after[1].replace(str(mirror.folder), "")
         raise HaspError(
-            f"{command.spelled} does not compile after the rewriting:\n"
+            f"{shown(command.spelled)} does not compile after the rewriting:\n"
             f"{_first_lines(text)}",
             "nothing has been changed; the source has something that the rewriting "
             "does not know",

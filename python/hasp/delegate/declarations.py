@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hasp.delegate.c_types import ARRAYS
+from hasp.delegate.creation import HEADER, OBJECT, constructor
 from hasp.delegate.edits import Edits
-from hasp.delegate.libclang import value_of
+from hasp.delegate.lock import is_pointer
+from hasp.delegate.places import line_end, place_of
 from hasp.delegate.refusal import Refusal
-from hasp.delegate.syntax import Node, Source
+from hasp.delegate.statements import LABELS
+from hasp.delegate.syntax import Node, Source, Unit
 from hasp.delegate.tokens import (
     Token,
     arguments,
@@ -19,18 +22,20 @@ from hasp.delegate.tokens import (
     next_token,
     tokens,
 )
-from hasp.delegate.uses import DESTROY, INIT, Uses
+from hasp.delegate.uses import Uses
+from hasp.delegate.wrappers import DESTROY, INIT, functions_of, is_null
 
-OBJECT = "struct hasp_delegate"
-HEADER = "#include <hasp/delegate.h>\n"
 INITIALISERS = (b"PTHREAD_MUTEX_INITIALIZER", b"PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP")
 
 
 class Declarations:
     """Rewrites the declarations of a lock, and what creates and destroys it."""
 
-    def __init__(self, uses: Uses, executor: str, edits: Edits) -> None:
+    def __init__(
+        self, uses: Uses, units: Sequence[Unit], executor: str, edits: Edits
+    ) -> None:
         self.uses = uses
+        self.units = units
         self.executor = executor
         self.edits = edits
         self.refusals: list[Refusal] = []
@@ -39,8 +44,15 @@ class Declarations:
         """Add the edits; return why they would not be right."""
         created = bool(self.uses.of(INIT))
         for node in self.uses.declarations:
-            self._declaration(node)
-            created |= node.kind == "VAR_DECL"
+            if node.kind == "PARM_DECL":
+                self._parameter(node)
+            elif _is_local_static(node):
+                self._out_of_function(node)
+            else:
+                self._declaration(node)
+            created |= node.kind == "VAR_DECL" and not is_pointer(node.cursor)
+        for node in self.uses.sizes:
+            self.edits.replace(node.source, node.start, node.end, OBJECT)
         for call in self.uses.of(INIT):
             self._creation(call)
         for call in self.uses.of(DESTROY):
@@ -59,8 +71,11 @@ class Declarations:
 
     def _declaration(self, node: Node) -> None:
         source, text = node.source, node.source.text
-        if node.kind == "VAR_DECL" and node.within(("FUNCTION_DECL",)):
-            self._refuse(node, "the lock is a variable of a function", "move it out")
+        in_function = node.kind == "VAR_DECL" and node.within(("FUNCTION_DECL",))
+        if in_function and not is_pointer(node.cursor) and not self.uses.of(INIT):
+            self._refuse(
+                node, "no call of pthread_mutex_init() creates the function's lock"
+            )
             return
         if node.start in source.macros:
             self._in_macro(node)
@@ -75,13 +90,52 @@ class Declarations:
                 "declare the lock by itself",
             )
             return
-        kept = [w for w in words if w.start < name.start]
-        types = [w for w in kept if _is_type(w.text, node)]
+        if self._type(node, name.start):
+            self._initialiser(node, words, end)
+
+    def _type(self, node: Node, end: int) -> bool:
+        """Replace the type in front of the name of the lock."""
+        words = tokens(node.source.text, node.start, end)
+        types = [word for word in words if _is_type(word.text, node)]
         if len(types) != 1:
             self._refuse(node, "the type of the lock is not written by its name")
+            return False
+        self.edits.replace(node.source, types[0].start, types[0].end, OBJECT)
+        return True
+
+    def _parameter(self, node: Node) -> None:
+        """Replace the type of a parameter in all declarations of its function."""
+        function = node.parent
+        if function is None:
             return
-        self.edits.replace(source, types[0].start, types[0].end, OBJECT)
-        self._initialiser(node, words, end)
+        position = _parameters(function).index(node)
+        usr = function.cursor.get_usr()
+        for each in functions_of(usr, function.name, self.units):
+            if position < len(_parameters(each)):
+                parameter = _parameters(each)[position]
+                self._type(parameter, parameter.end)
+
+    def _out_of_function(self, node: Node) -> None:
+        """Declare a static lock of a function in front of the function instead."""
+        source = node.source
+        function = node.within(("FUNCTION_DECL",))
+        end = end_of_statement(source.text, node.start)
+        words = list(tokens(source.text, node.start, end))
+        equals = next((word for word in words if word.text == b"="), None)
+        given = [w.text for w in words if equals and w.start > equals.start]
+        if (
+            function is None
+            or _has_several(words)
+            or node.start in source.macros
+            or (equals and given[0] not in INITIALISERS)
+            or node.cursor.type.kind.name in ARRAYS
+        ):
+            self._refuse(node, "the lock is a variable of a function", "move it out")
+            return
+        name = self.uses.names[node.cursor.get_usr()]
+        self.edits.replace(source, node.start, line_end(source.text, end), "")
+        text = f"static {OBJECT} {name};\n{constructor(name, '', self.executor)}\n"
+        self.edits.insert(source, place_of(function), text)
 
     def _in_macro(self, node: Node) -> None:
         """Replace a macro that declares the lock by the declaration itself."""
@@ -104,8 +158,10 @@ class Declarations:
         source = node.source
         equals = next((word for word in words if word.text == b"="), None)
         if equals:
+            if is_pointer(node.cursor):
+                return
             given = [w.text for w in words if w.start > equals.start and w.text != b";"]
-            if len(given) != 1 or given[0] not in INITIALISERS:
+            if not _is_plain(given):
                 self._refuse(
                     node,
                     "the initialiser is not PTHREAD_MUTEX_INITIALIZER: only plain "
@@ -116,26 +172,20 @@ class Declarations:
             self.edits.replace(source, begin, end - 1, "")
         if node.kind != "VAR_DECL" or node.cursor.storage_class.name == "EXTERN":
             return
-        if node.cursor.type.kind.name in ARRAYS:
-            if not self.uses.of(INIT):
-                self._refuse(node, "no call of pthread_mutex_init() creates the locks")
+        if is_pointer(node.cursor) or (self.uses.of(INIT) and not equals):
             return
-        if self.uses.of(INIT) and not equals:
-            return
+        index, kind = "", node.cursor.type
+        while kind.kind.name in ARRAYS:
+            index += f"[i{index.count('[')}]"
+            kind = kind.element_type
         newline = source.text.find(b"\n", end)
         where = newline + 1 if newline >= 0 else len(source.text)
-        self.edits.insert(source, where, self._constructor(node.name))
-
-    def _constructor(self, name: str) -> str:
-        return (
-            f"\n__attribute__((constructor(101))) static void {name}_create(void)\n{{\n"
-            f'    if (hasp_delegate_init(&{name}, "{self.executor}"))\n'
-            "        __builtin_abort();\n}\n"
-        )
+        made = constructor(node.name, index, self.executor)
+        self.edits.insert(source, where, made)
 
     def _creation(self, call: Node) -> None:
         source = call.source
-        if len(call.children) < 3 or not _is_null(call.children[2]):
+        if len(call.children) < 3 or not is_null(call.children[2]):
             self._refuse(
                 call,
                 "the lock gets attributes: it may be recursive, robust or shared "
@@ -158,11 +208,10 @@ class Declarations:
     def _end(self, call: Node) -> None:
         source = call.source
         ranges = arguments(source.text, call.start)
-        parent = call.parent.kind if call.parent else ""
         if not source.text.startswith(DESTROY.encode(), call.start) or not ranges:
             self._kept_macro(call, f"{DESTROY}(l) (hasp_delegate_destroy(l), 0)")
             return
-        alone = parent in ("COMPOUND_STMT", "LABEL_STMT", "CASE_STMT")
+        alone = _is_statement(call)
         text = "hasp_delegate_destroy" if alone else "(hasp_delegate_destroy"
         self.edits.replace(source, call.start, call.start + len(DESTROY), text)
         if not alone:
@@ -182,6 +231,37 @@ class Declarations:
         self.edits.insert(source, end + 1, f"#undef {name}\n")
 
 
+def _is_plain(words: Sequence[bytes]) -> bool:
+    """Return true for an initialiser of a plain mutex, or of an array of them."""
+    if len(words) == 1:
+        return words[0] in INITIALISERS
+    known = [word for word in words if word not in (b"{", b"}", b",", b"=", b"[", b"]")]
+    names = [word for word in known if not word[:1].isdigit() and word != b"."]
+    return words[0] == b"{" and bool(names) and all(w in INITIALISERS for w in names)
+
+
+def _is_statement(call: Node) -> bool:
+    """Return true if nothing uses the value of a call."""
+    parent = call.parent
+    if parent is None or not parent.kind.endswith("_STMT"):
+        return False
+    if parent.kind in ("COMPOUND_STMT", *LABELS):
+        return True
+    if parent.kind == "IF_STMT":
+        return call is not parent.children[0]
+    return parent.kind in ("FOR_STMT", "WHILE_STMT") and call is parent.children[-1]
+
+
+def _is_local_static(node: Node) -> bool:
+    static = node.cursor.storage_class.name == "STATIC"
+    inside = node.kind == "VAR_DECL" and node.within(("FUNCTION_DECL",))
+    return bool(static and inside and not is_pointer(node.cursor))
+
+
+def _parameters(function: Node) -> list[Node]:
+    return [each for each in function.children if each.kind == "PARM_DECL"]
+
+
 def _has_several(words: list[Token]) -> bool:
     depth = 0
     for word in words:
@@ -197,14 +277,6 @@ def _has_several(words: list[Token]) -> bool:
 def _is_type(word: bytes, node: Node) -> bool:
     references = [each.name for each in node.walk() if each.kind == "TYPE_REF"]
     return word.decode(errors="replace") in references
-
-
-def _is_null(node: Node) -> bool:
-    """Return true for a null pointer constant."""
-    leaves = [each for each in node.walk() if not each.children]
-    return len(leaves) == 1 and (
-        leaves[0].kind == "GNU_NULL_EXPR" or value_of(leaves[0].cursor) == 0
-    )
 
 
 def insert_header(source: Source, first: int, edits: Edits) -> None:

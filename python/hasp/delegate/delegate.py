@@ -19,7 +19,7 @@ from hasp.delegate.edits import patch
 from hasp.delegate.lock import find
 from hasp.delegate.profiled import lock_of_profile
 from hasp.delegate.rewriting import Rewriting, Style, rewrite
-from hasp.delegate.syntax import Unit
+from hasp.delegate.syntax import Unit, shown
 from hasp.delegate.trial import OWN_THREAD, Trial, try_executors
 from hasp.delegate.writing import write_copies, write_in_place
 from hasp.locks.executors import check_executor
@@ -78,7 +78,7 @@ def _units(database: Path) -> list[Unit]:
     with Display() as show:
         for done, command in enumerate(commands):
             show.show_words(
-                f"reading {command.spelled} ({done + 1} of {len(commands)})"
+                f"reading {shown(command.spelled)} ({done + 1} of {len(commands)})"
             )
             if command.file.suffix in (".c", ".cc", ".cpp", ".cxx", ".C"):
                 units.append(Unit(command))

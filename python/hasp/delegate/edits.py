@@ -12,7 +12,7 @@ from hasp.delegate.syntax import Source
 from hasp.delegate.tokens import line_of
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Edit:
     """Replaces a range of bytes; an empty range inserts."""
 
@@ -26,19 +26,27 @@ class EditedFile:
     """A file with its edits."""
 
     source: Source
-    edits: set[Edit] = field(default_factory=set)
+    edits: list[Edit] = field(default_factory=list)
 
     @property
     def content(self) -> bytes:
         """The file after the edits. Raises ValueError if they overlap."""
-        parts, offset = [], 0
-        for edit in sorted(self.edits):
+        return self.between(0, len(self.source.text))
+
+    def between(self, start: int, end: int) -> bytes:
+        """The text of a range after the edits in it. Raises ValueError as above."""
+        parts, offset = [], start
+        for edit in sorted(self.inside(start, end), key=lambda e: (e.start, e.end)):
             if edit.start < offset:
                 raise ValueError(f"{self.source.path}: edits overlap at {edit.start}")
             parts.append(self.source.text[offset : edit.start])
             parts.append(edit.text.encode(errors="surrogateescape"))
             offset = edit.end
-        return b"".join([*parts, self.source.text[offset:]])
+        return b"".join([*parts, self.source.text[offset:end]])
+
+    def inside(self, start: int, end: int) -> list[Edit]:
+        """The edits in a range, in the order in which they were made."""
+        return [each for each in self.edits if start <= each.start and each.end <= end]
 
 
 class Edits:
@@ -50,9 +58,23 @@ class Edits:
         self.files: dict[Path, EditedFile] = {}
 
     def replace(self, source: Source, start: int, end: int, text: str) -> None:
-        """Replace a range of a file."""
+        """Replace a range of a file; once if the same is asked for again."""
         file = self.files.setdefault(source.path, EditedFile(source))
-        file.edits.add(Edit(start, end, text))
+        edit = Edit(start, end, text)
+        if edit not in file.edits:
+            file.edits.append(edit)
+
+    def wrap(self, source: Source, start: int, end: int, text: str) -> None:
+        """Replace a range together with all edits in it."""
+        file = self.files.setdefault(source.path, EditedFile(source))
+        for each in file.inside(start, end):
+            file.edits.remove(each)
+        self.replace(source, start, end, text)
+
+    def text(self, source: Source, start: int, end: int) -> str:
+        """Return the text of a range after the edits in it."""
+        file = self.files.setdefault(source.path, EditedFile(source))
+        return file.between(start, end).decode(errors="surrogateescape")
 
     def insert(self, source: Source, offset: int, text: str) -> None:
         """Insert whole lines in front of the line that begins at `offset`."""
@@ -62,12 +84,16 @@ class Edits:
 
     def contents(self) -> dict[Path, bytes]:
         """Return the files that change, after their edits."""
-        return {path: file.content for path, file in sorted(self.files.items())}
+        return {
+            path: file.content
+            for path, file in sorted(self.files.items())
+            if file.edits
+        }
 
 
 def line_directive(source: Source, line: int) -> str:
     """Return the #line that names a line of a file."""
-    name = source.name.replace("\\", "\\\\").replace('"', '\\"')
+    name = source.spelled.replace("\\", "\\\\").replace('"', '\\"')
     return f'#line {line} "{name}"'
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from hasp.delegate.libclang import (
     ADDRESS_OF,
@@ -19,24 +19,27 @@ OPERATORS = {2: "*", 3: "*", 4: "/", 5: "%", 6: "+", 7: "-", 8: "<<", 9: ">>"}
 OPERATORS |= {17: "&", 18: "^", 19: "|"}
 
 
-def key(node: Node) -> str:
+def key(node: Node, given: Mapping[str, str] | None = None) -> str:
     """Return a text that is the same for expressions that name the same object.
 
-    Raises Refused if the expression is too complex to be evaluated once instead of
-    twice: it calls a function, or assigns.
+    `given` are the keys of a function's arguments, by the usr of the parameter. Raises
+    Refused if the expression is too complex to be evaluated once instead of twice: it
+    calls a function, or assigns.
     """
-    return "".join(_parts(node, by_declaration=True))
+    known = given or {}
+    return "".join(_parts(node, lambda each: known.get(each.usr, each.usr)))
 
 
-def written(node: Node) -> str:
-    """Return the expression as C. Raises Refused like key()."""
-    text = "".join(_parts(node, by_declaration=False))
+def written(node: Node, names: Mapping[str, str] | None = None) -> str:
+    """Return the expression as C, with new names by usr. Raises Refused like key()."""
+    known = names or {}
+    text = "".join(_parts(node, lambda each: known.get(each.usr, each.name)))
     outermost = node.plain().kind == "UNARY_OPERATOR"
     return text[1:-1] if outermost else text
 
 
-def argument_text(call: Node, argument: Node) -> str:
-    """Return the first argument of a call, as it stands in the source if it does.
+def argument_text(call: Node, argument: Node, position: int = 0) -> str:
+    """Return an argument of a call, as it stands in the source if it does.
 
     The source of a call in a macro's body has only the use of the macro.
     """
@@ -45,7 +48,7 @@ def argument_text(call: Node, argument: Node) -> str:
     if call.start < call.end and not _in_macro(call, end):
         ranges = arguments(source.text, call.start)
         if ranges:
-            begin, end = ranges[0]
+            begin, end = ranges[position]
             return source.text[begin:end].decode(errors="surrogateescape").strip()
     return written(argument)
 
@@ -56,30 +59,30 @@ def _in_macro(call: Node, end: int) -> bool:
     return end > call.start
 
 
-def _parts(node: Node, by_declaration: bool) -> Iterator[str]:
+def _parts(node: Node, name_of: Callable[[Node], str]) -> Iterator[str]:
     plain = node.plain()
     children = plain.children
     if plain.kind == "DECL_REF_EXPR":
-        yield plain.usr if by_declaration else plain.name
+        yield name_of(plain)
     elif plain.kind == "MEMBER_REF_EXPR" and children:
-        yield from _parts(children[0], by_declaration)
+        yield from _parts(children[0], name_of)
         pointer = children[0].cursor.type.get_canonical().kind.name == "POINTER"
         yield ("->" if pointer else ".") + plain.name
     elif plain.kind == "ARRAY_SUBSCRIPT_EXPR" and len(children) == 2:
-        yield from _parts(children[0], by_declaration)
+        yield from _parts(children[0], name_of)
         yield "["
-        yield from _parts(children[1], by_declaration)
+        yield from _parts(children[1], name_of)
         yield "]"
     elif plain.kind == "UNARY_OPERATOR":
-        yield from _unary(plain, by_declaration)
+        yield from _unary(plain, name_of)
     elif plain.kind == "BINARY_OPERATOR":
         operator = OPERATORS.get(binary_operator(plain.cursor))
         if not operator:
             raise _complex(plain)
         yield "("
-        yield from _parts(children[0], by_declaration)
+        yield from _parts(children[0], name_of)
         yield f" {operator} "
-        yield from _parts(children[1], by_declaration)
+        yield from _parts(children[1], name_of)
         yield ")"
     elif plain.kind in ("INTEGER_LITERAL", "CHARACTER_LITERAL"):
         yield _literal(plain)
@@ -87,12 +90,12 @@ def _parts(node: Node, by_declaration: bool) -> Iterator[str]:
         raise _complex(plain)
 
 
-def _unary(node: Node, by_declaration: bool) -> Iterator[str]:
+def _unary(node: Node, name_of: Callable[[Node], str]) -> Iterator[str]:
     operator = {ADDRESS_OF: "&", DEREFERENCE: "*"}.get(unary_operator(node.cursor))
     if not operator:
         raise _complex(node)
     yield "(" + operator
-    yield from _parts(node.children[0], by_declaration)
+    yield from _parts(node.children[0], name_of)
     yield ")"
 
 

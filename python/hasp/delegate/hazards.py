@@ -128,7 +128,8 @@ def _changed_lock(section: Section) -> Iterator[Refusal]:
     function = locals_of(section.function)
     used = {
         node.usr
-        for node in section.lock.call.children[1].walk()
+        for argument in section.lock.call.children[1:]
+        for node in argument.walk()
         if node.kind == "DECL_REF_EXPR"
     }
     for node in section.walk():

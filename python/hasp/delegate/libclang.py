@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,15 @@ from hasp.base.extras import missing_extra
 DETAILED_PREPROCESSING = 1  # CXTranslationUnit_DetailedPreprocessingRecord
 # Values of enum CXBinaryOperatorKind and enum CXUnaryOperatorKind.
 ASSIGN = 22
+COMMA = 33
+NOT = 10
 INCREMENTS = (1, 2, 3, 4)
 ADDRESS_OF = 5
 DEREFERENCE = 6
 RESOURCE_HEADERS = (
-    "/usr/lib/llvm-*/lib/clang/*/include",
-    "/usr/lib/clang/*/include",
-    "/usr/lib64/clang/*/include",
+    "/usr/lib/llvm-{}/lib/clang/*/include",
+    "/usr/lib/clang/{}*/include",
+    "/usr/lib64/clang/{}*/include",
 )
 
 
@@ -68,6 +71,8 @@ def _declare_functions(module: Any, library: Any) -> None:
         ctypes.POINTER(ctypes.c_void_p),
         *[ctypes.POINTER(ctypes.c_uint)] * 3,
     ]
+    library.clang_getClangVersion.argtypes = []
+    library.clang_getClangVersion.restype = module._CXString
     library.clang_getAllSkippedRanges.argtypes = [module.TranslationUnit]
     library.clang_getAllSkippedRanges.restype = ctypes.POINTER(_Ranges)
     library.clang_disposeSourceRangeList.argtypes = [ctypes.POINTER(_Ranges)]
@@ -101,15 +106,16 @@ def file_offset(location: Any) -> int:
 
 
 @cache
-def header_options(compiler: str) -> tuple[str, ...]:
-    """Return the options for headers of the compiler itself, such as stddef.h.
+def header_folder(compiler: str) -> Path | None:
+    """Return the folder with headers of the compiler itself, such as stddef.h.
 
-    clang's own where it is installed, or else those of the program's compiler.
+    That of clang in libclang's own version, or else that of the program's compiler, or
+    of another clang; their headers of vector instructions do not suit libclang.
     """
-    for pattern in RESOURCE_HEADERS:
-        for folder in sorted(Path("/").glob(pattern[1:]), reverse=True):
-            if (folder / "stddef.h").is_file():
-                return ("-nobuiltininc", "-isystem", str(folder))
+    module = cindex()
+    words = module._CXString.from_result(module.conf.lib.clang_getClangVersion())
+    version = re.search(r"version (\d+)", words)
+    folders = list(_clang_folders(version[1])) if version else []
     for command in (compiler, "cc", "gcc"):
         try:
             result = subprocess.run(
@@ -117,10 +123,14 @@ def header_options(compiler: str) -> tuple[str, ...]:
             )
         except OSError:
             continue
-        folder = Path(result.stdout.strip())
-        if (folder / "stddef.h").is_file():
-            return ("-nobuiltininc", "-isystem", str(folder))
-    return ()
+        folders.append(Path(result.stdout.strip()))
+    folders += _clang_folders("")
+    return next((each for each in folders if (each / "stddef.h").is_file()), None)
+
+
+def _clang_folders(version: str) -> Iterator[Path]:
+    for pattern in RESOURCE_HEADERS:
+        yield from sorted(Path("/").glob(pattern.format(version or "*")[1:]))
 
 
 def parse(path: Path, options: Sequence[str], directory: Path) -> Any:

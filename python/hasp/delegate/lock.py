@@ -10,12 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from hasp.base.errors import HaspError
-from hasp.delegate.syntax import Node, Unit
+from hasp.delegate.syntax import DECLARATIONS, REFERENCES, Node, Unit
 from hasp.locks.site_name import SITE, last_name
 
 MUTEX = "pthread_mutex_t"
-DECLARATIONS = ("VAR_DECL", "FIELD_DECL")
-REFERENCES = ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "MEMBER_REF")
 OPERATION = re.compile(r"pthread_mutex_(?!attr)\w+")
 
 
@@ -46,6 +44,8 @@ def find(wanted: str, units: Sequence[Unit]) -> Lock:
         )
     found = set(_at(site["file"], int(site["line"]), units) if site else _all(units))
     matching = {lock for lock in found if not name or lock.name == name}
+    if not site and not matching:
+        matching = {one for one in _all(units, pointers=True) if one.name == name}
     # A site without the lock's own name has the name of its structure's member.
     candidates = sorted(matching or (found if site else ()), key=str)
     if len(candidates) == 1:
@@ -88,9 +88,10 @@ def _nearby(file: str, units: Sequence[Unit]) -> str:
     return f"the locks are {', '.join(locks[:8])}{' ...' if len(locks) > 8 else ''}"
 
 
-def _all(units: Sequence[Unit]) -> Iterator[Lock]:
+def _all(units: Sequence[Unit], pointers: bool = False) -> Iterator[Lock]:
+    kept = is_pointer if pointers else is_mutex
     for node in _nodes(units):
-        if node.kind in DECLARATIONS and is_mutex(node.cursor):
+        if node.kind in DECLARATIONS and kept(node.cursor):
             yield lock_of(node.cursor, node)
 
 
@@ -99,10 +100,10 @@ def _at(file: str, line: int, units: Sequence[Unit]) -> Iterator[Lock]:
     for node in _nodes(units):
         if node.source.path.parts[-len(parts) :] != parts:
             continue
-        if node.kind in DECLARATIONS and is_mutex(node.cursor):
+        if node.kind in DECLARATIONS and is_lock(node.cursor):
             if node.cursor.location.line == line:
                 yield lock_of(node.cursor, node)
-        elif node.kind in REFERENCES and node.referenced and is_mutex(node.referenced):
+        elif node.kind in REFERENCES and node.referenced and is_lock(node.referenced):
             call = node.within(("CALL_EXPR",))
             if call and OPERATION.fullmatch(call.name) and call.line == line:
                 yield lock_of(node.referenced, node)
@@ -131,15 +132,33 @@ def lock_of(cursor: Any, near: Node) -> Lock:
 
 def is_mutex(cursor: Any) -> bool:
     """Return true if a cursor declares a mutex, or an array of them."""
-    kind = cursor.type
+    kind, pointers = type_below(cursor.type)
+    return not pointers and bool(kind.get_declaration().spelling == MUTEX)
+
+
+def is_pointer(cursor: Any) -> bool:
+    """Return true if a cursor declares pointers to mutexes."""
+    kind, pointers = type_below(cursor.type)
+    return pointers > 0 and bool(kind.get_declaration().spelling == MUTEX)
+
+
+def is_lock(cursor: Any) -> bool:
+    """Return true if a cursor declares a mutex or a pointer to mutexes."""
+    return is_mutex(cursor) or (is_pointer(cursor) and type_below(cursor.type)[1] == 1)
+
+
+def type_below(kind: Any) -> tuple[Any, int]:
+    """Return the type below arrays, pointers and other names, and the pointers."""
+    pointers = 0
     while True:
         name = kind.kind.name
         if name in ("CONSTANTARRAY", "INCOMPLETEARRAY"):
             kind = kind.element_type
+        elif name == "POINTER":
+            kind, pointers = kind.get_pointee(), pointers + 1
         elif name == "ELABORATED":
             kind = kind.get_named_type()
         elif name == "TYPEDEF" and kind.get_declaration().spelling != MUTEX:
             kind = kind.get_declaration().underlying_typedef_type
         else:
-            break
-    return bool(kind.get_declaration().spelling == MUTEX)
+            return kind, pointers

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from hasp.delegate.c_types import (
     copy_declaration,
@@ -15,11 +16,12 @@ from hasp.delegate.captures import (
     Capture,
     Passing,
     Result,
-    captures_of,
+    captures_in,
     locals_of,
     results_of,
 )
-from hasp.delegate.edits import line_directive
+from hasp.delegate.conditions import under
+from hasp.delegate.edits import Edits, line_directive
 from hasp.delegate.refusal import Refusal
 from hasp.delegate.scope import is_hidden_by, names_its_function, scope_problems
 from hasp.delegate.section import Exit, Section
@@ -38,12 +40,22 @@ class Outline:
     captures: list[Capture]
     results: list[Result]
     lines: bool  # write #line
+    is_nested: bool = False  # in another section
+    tails: dict[int, str] = field(default_factory=dict)  # by number of the exit
+
+    @property
+    def context(self) -> str:
+        """The variable that the function of the section has its context in."""
+        return f"hasp_{self.name}" if self.is_nested else "hasp_context"
 
 
-def outline(section: Section, name: str, lines: bool) -> tuple[Outline, list[Refusal]]:
+def outline(
+    views: Sequence[Section], name: str, lines: bool
+) -> tuple[Outline, list[Refusal]]:
     """Return the outline of a section, and why it would not mean the same."""
-    captures = captures_of(section)
-    refusals = list(scope_problems(section, captures))
+    section = views[0]
+    captures = captures_in(views)
+    refusals = [each for view in views for each in scope_problems(view, captures)]
     for capture in captures:
         hidden = is_hidden_by(section, capture)
         if hidden and capture.passing is Passing.ADDRESS:
@@ -57,7 +69,23 @@ def outline(section: Section, name: str, lines: bool) -> tuple[Outline, list[Ref
     return result, refusals
 
 
-def function_text(made: Outline) -> str:
+def move_exits(made: Outline, leaving: Exit, edits: Edits) -> None:
+    """Replace an exit, and keep for the caller what follows its unlock."""
+    source = made.section.source
+    text = edits.text(source, leaving.start, leaving.end)
+    made.tails[leaving.number] = leaving.unlock.kept + text
+    edits.wrap(source, leaving.unlock.start, leaving.end, _leave(made, leaving))
+
+
+def move_section(made: Outline, place: int, edits: Edits) -> None:
+    """Move a section, with its exits replaced, into a function at `place`."""
+    section = made.section
+    function = function_text(made, edits)
+    edits.wrap(section.source, section.lock.node.start, section.end, call_text(made))
+    edits.insert(section.source, place, function)
+
+
+def function_text(made: Outline, edits: Edits) -> str:
     """Return the context's structure and the outlined function."""
     macros = [each.name for each in made.captures if each.passing is Passing.ADDRESS]
     names = names_its_function(made.section)
@@ -67,7 +95,7 @@ def function_text(made: Outline) -> str:
     defines += "".join(f'#define {name} "{function}"\n' for name in names)
     undefines = "".join(f"#undef {name}\n" for name in (*macros, *names))
     after = "".join(
-        f"{TAB}*hasp_context->{each.name} = {each.name};\n"
+        under(each.conditions, f"{TAB}*hasp_context->{each.name} = {each.name};\n")
         for each in made.captures
         if each.passing is Passing.COPY and each.is_written
     )
@@ -80,7 +108,7 @@ def function_text(made: Outline) -> str:
         f"{TAB}const int hasp_errno = errno;\n"
         f"{before}"
         f"{TAB}errno = hasp_context->hasp_error;\n"
-        f"{defines}{TAB}{{\n{_body(made)}{TAB}}}\n{undefines}{label}{after}"
+        f"{defines}{TAB}{{\n{_body(made, edits)}{TAB}}}\n{undefines}{label}{after}"
         f"{TAB}hasp_context->hasp_error = errno;\n"
         f"{TAB}errno = hasp_errno;\n"
         f"{TAB}return NULL;\n}}\n\n"
@@ -93,22 +121,23 @@ def _inline(made: Outline) -> str:
 
 
 def _members(made: Outline) -> str:
-    lines = []
+    text = ""
     for each in made.captures:
         if each.passing is Passing.VALUE:
-            lines.append(declaration(each.kind, each.name))
+            line = declaration(each.kind, each.name)
         elif each.passing is Passing.ELEMENTS:
-            lines.append(element_declaration(each.kind, each.name))
+            line = element_declaration(each.kind, each.name)
         else:
-            lines.append(pointer_declaration(each.kind, each.name))
-    lines += [
+            line = pointer_declaration(each.kind, each.name)
+        text += under(each.conditions, f"{TAB}{line};\n")
+    lines = [
         declaration(each.kind, name)
         for each, name in zip(made.results, result_names(made), strict=True)
     ]
     if made.section.exits:
         lines.append("int hasp_exit")
     lines.append("int hasp_error")
-    return "".join(f"{TAB}{line};\n" for line in lines)
+    return text + "".join(f"{TAB}{line};\n" for line in lines)
 
 
 def result_names(made: Outline) -> list[str]:
@@ -133,20 +162,21 @@ def _loaded(capture: Capture) -> str:
     else:
         text = copy_declaration(kind, name)
     star = "*" if capture.passing is Passing.COPY else ""
-    return f"{TAB}{text} = {star}hasp_context->{name};\n"
+    used = "" if capture.everywhere else f"{TAB}(void){name};\n"
+    line = f"{TAB}{text} = {star}hasp_context->{name};\n{used}"
+    return under(capture.conditions, line)
 
 
-def _body(made: Outline) -> str:
+def _body(made: Outline, edits: Edits) -> str:
     """Return the text of the section, byte for byte but for its exits."""
     section = made.section
-    parts = [_line(made, section.start)]
-    offset = section.start
-    for leaving in section.exits:
-        parts.append(_text(section, offset, leaving.unlock.start))
-        parts.append(_leave(made, leaving))
-        offset = leaving.end
-    parts.append(_text(section, offset, section.end_of_text))
-    body = "".join(parts).rstrip(" \t")
+    text = section.source.text
+    start, end = section.start, section.end_of_text
+    newline = text.find(b"\n", start, end)
+    if newline >= 0 and not text[start:newline].strip():
+        start = newline + 1
+    body = _line(made, section.start) + edits.text(section.source, start, end)
+    body = body.rstrip(" \t")
     if not body.endswith("\n"):
         body += "\n"
     if any(node.kind == "LABEL_STMT" for node in section.nodes):
@@ -172,15 +202,6 @@ def _mark(made: Outline, offset: int) -> str:
     source = made.section.source
     number = line_of(source.text, offset)
     return f"{line_directive(source, number)}\n" if made.lines else ""
-
-
-def _text(section: Section, start: int, end: int) -> str:
-    text = section.source.text
-    if start == section.start:
-        newline = text.find(b"\n", start, end)
-        if newline >= 0 and not text[start:newline].strip():
-            start = newline + 1
-    return text[start:end].decode(errors="surrogateescape")
 
 
 def _leave(made: Outline, leaving: Exit) -> str:
@@ -221,7 +242,7 @@ def call_text(made: Outline) -> str:
         if _is_outer(section, each)
     ]
     inner = blanks if outer else blanks + TAB
-    context = "hasp_context" if not outer else f"hasp_{made.name}"
+    context = made.context if not outer else f"hasp_{made.name}"
     lines = [
         *_variable(made, context, inner),
         f"hasp_delegate_run({section.lock_text}, {made.name}, &{context});",
@@ -231,13 +252,16 @@ def call_text(made: Outline) -> str:
     code = "".join(f"{inner}{line}\n" for line in lines)
     for leaving in section.exits:
         code += _dispatch(made, leaving, context, inner)
+    # A declaration must not follow a label.
+    label = section.lock.outer is not section.lock.node
+    kept = f"{section.lock.kept}\n{blanks}" if section.lock.kept else ""
     if outer:
-        # A declaration must not follow a label.
-        label = section.lock.outer is not section.lock.node
-        code = f";\n{code}" if label else code.removeprefix(blanks)
+        code = f"{kept};\n{code}" if label else kept + code.removeprefix(blanks)
     else:
-        code = f"{{\n{code}{blanks}}}\n"
+        code = f"{kept}{{\n{code}{blanks}}}\n"
     code = code.rstrip("\n")
+    if section.unlock and section.unlock.kept:
+        code += f"\n{_mark(made, section.unlock.start)}{blanks}{section.unlock.kept}"
     if made.lines:
         code += _resume(made, section.end)
     return code
@@ -256,35 +280,36 @@ def _fresh(result: Result, value: str) -> str:
 def _variable(made: Outline, context: str, blanks: str) -> list[str]:
     """Return the lines that declare a context; one for each member if they are long."""
     declared = f"struct {made.name} {context} = {{"
-    members = _initialisers(made)
+    members = [_initialiser(each) for each in made.captures]
+    members.append(".hasp_error = errno")
     line = f"{declared}{', '.join(members)}}};"
-    if len(blanks) + len(line) <= COLUMNS:
+    conditional = any(each.conditions for each in made.captures)
+    if len(blanks) + len(line) <= COLUMNS and not conditional:
         return [line]
-    return [declared, *(f"{TAB}{member}," for member in members), "};"]
-
-
-def _initialisers(made: Outline) -> list[str]:
-    words = []
+    lines = [declared]
     for each in made.captures:
-        plain = each.passing in (Passing.VALUE, Passing.ELEMENTS)
-        words.append(f".{each.name} = {'' if plain else '&'}{each.name}")
-    words.append(".hasp_error = errno")
-    return words
+        text = under(each.conditions, f"{TAB}{_initialiser(each)},\n")
+        lines += text.splitlines()
+    return [*lines, f"{TAB}{members[-1]},", "};"]
+
+
+def _initialiser(capture: Capture) -> str:
+    plain = capture.passing in (Passing.VALUE, Passing.ELEMENTS)
+    return f".{capture.name} = {'' if plain else '&'}{capture.name}"
 
 
 def _dispatch(made: Outline, leaving: Exit, context: str, blanks: str) -> str:
     """Return what the caller does after an exit: the text after the unlock."""
-    section = made.section
-    tail = section.source.text[leaving.start : leaving.end]
-    if not tail.strip(b" \t\r\n;"):
+    text = made.tails[leaving.number]
+    if not text.strip(" \t\r\n;"):
         return ""
     fresh = "".join(
         f"{blanks}{TAB}{_fresh(each, f'{context}.{name}')};\n"
         for each, name in zip(made.results, result_names(made), strict=True)
-        if leaving.number in each.exits and not _is_outer(section, each)
+        if leaving.number in each.exits and not _is_outer(made.section, each)
     )
-    text = tail.decode(errors="surrogateescape").rstrip(" \t")
-    first = leaving.start
+    text = text.rstrip(" \t")
+    first = leaving.unlock.start if leaving.unlock.kept else leaving.start
     newline = text.find("\n")
     if newline >= 0 and not text[:newline].strip():
         first += len(text[: newline + 1].encode(errors="surrogateescape"))

@@ -15,7 +15,7 @@ class Reach:
     def __init__(self, units: Sequence[Unit]) -> None:
         self._calls: dict[str, list[tuple[str, str]]] = {}
         self._problems: dict[str, str] = {}
-        self._examined: set[str] = set()
+        self._examined: set[tuple[str, tuple[str, ...]]] = set()
         self._answers: dict[str, str] = {}
         self.cancels: list[Node] = []
         for unit in units:
@@ -25,9 +25,10 @@ class Reach:
 
     def _add(self, function: Node) -> None:
         usr = function.cursor.get_usr()
-        if usr in self._examined:
+        known = (usr, tuple(function.source.unit.command.options))
+        if known in self._examined:
             return
-        self._examined.add(usr)
+        self._examined.add(known)
         calls = self._calls.setdefault(usr, [])
         for node in function.walk():
             problem = problem_of(node, in_section=False)

@@ -3,23 +3,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
+from hasp.delegate.captures import Passing
 from hasp.delegate.closed_world import unseen
 from hasp.delegate.declarations import Declarations, insert_header
 from hasp.delegate.edits import Edits
 from hasp.delegate.hazards import hazards_of
 from hasp.delegate.lock import Lock
-from hasp.delegate.outline import Outline, call_text, function_text, outline
+from hasp.delegate.outline import Outline, move_exits, move_section, outline
+from hasp.delegate.places import place_of
 from hasp.delegate.reach import Reach
 from hasp.delegate.refusal import Refusal, Refused, refuse_all
 from hasp.delegate.section import Section
 from hasp.delegate.sections import sections_of
-from hasp.delegate.syntax import Node, Unit
-from hasp.delegate.tokens import line_start
+from hasp.delegate.syntax import Unit
 from hasp.delegate.uses import uses_of
+from hasp.delegate.views import views_of
+from hasp.delegate.wrapper_edits import rewrite_wrappers
 
 
 @dataclass
@@ -51,17 +55,19 @@ def rewrite(lock: Lock, units: Sequence[Unit], root: Path, style: Style) -> Rewr
     refusals = set(uses.refusals)
     sections, unpaired = sections_of(uses)
     refusals.update(unpaired)
-    refusals.update(unseen(lock, uses, units, root, style.ignored))
+    refusals.update(unseen(uses, units, root, style.ignored))
     reach = Reach(units)
-    for section in sections:
-        refusals.update(hazards_of(section, reach))
+    views = {id(each): list(views_of(each, units)) for each in sections}
+    for view in chain.from_iterable(views.values()):
+        refusals.update(hazards_of(view, reach))
     for call in reach.cancels if sections else ():
         refusals.add(
             call.refusal("cancels a thread, which may be executing another's section")
         )
     edits = Edits(style.lines)
-    outlines = _outlines(sections, style, refusals)
-    refusals.update(Declarations(uses, style.executor, edits).rewrite())
+    outlines = _outlines(list(views.values()), style, refusals)
+    refusals.update(Declarations(uses, units, style.executor, edits).rewrite())
+    refusals.update(rewrite_wrappers(uses, style.executor, edits))
     if not sections and not refusals:
         refusals.add(
             uses.declarations[0].refusal("no section of the lock is in these files")
@@ -69,8 +75,12 @@ def rewrite(lock: Lock, units: Sequence[Unit], root: Path, style: Style) -> Rewr
     if refusals:
         raise refuse_all(str(lock), refusals)
     declaring = {node.source.path: node.source for node in uses.declarations}
-    for made in outlines:
-        _edit(made, edits)
+    for wrapper in uses.wrappers.values():
+        for node in (*wrapper.prototypes, *wrapper.empty):
+            declaring[node.source.path] = node.source
+    if uses.wrappers:
+        declaring |= {each.source.path: each.source for each in sections}
+    _move(outlines, edits)
     for path, source in declaring.items():
         first = min(edit.start for edit in edits.files[path].edits)
         insert_header(source, first, edits)
@@ -80,20 +90,37 @@ def rewrite(lock: Lock, units: Sequence[Unit], root: Path, style: Style) -> Rewr
 
 
 def _outlines(
-    sections: Sequence[Section], style: Style, refusals: set[Refusal]
+    sections: Sequence[Sequence[Section]], style: Style, refusals: set[Refusal]
 ) -> list[Outline]:
     """Return the outlines; what forbids one is added to the refusals."""
     made, names = [], set[str]()
-    for section in sorted(sections, key=lambda one: (str(one.source.path), one.start)):
-        name = _name(section, names)
+    for views in sorted(sections, key=lambda v: (str(v[0].source.path), v[0].start)):
+        name = _name(views[0], names)
         try:
-            result, problems = outline(section, name, style.lines)
+            result, problems = outline(views, name, style.lines)
         except Refused as refused:
             refusals.add(refused.refusal)
             continue
         refusals.update(problems)
         made.append(result)
+    refusals.update(_nest(made))
     return made
+
+
+def _nest(outlines: Sequence[Outline]) -> Iterator[Refusal]:
+    """Mark the sections inside others; yield why they cannot be there."""
+    for inner in outlines:
+        for outer in outlines:
+            if inner is outer or not outer.section.surrounds(inner.section):
+                continue
+            inner.is_nested = True
+            names = {each.usr for each in inner.captures}
+            for each in outer.captures:
+                if each.passing is Passing.ADDRESS and each.usr in names:
+                    yield inner.section.lock.node.refusal(
+                        f"{each.name} is passed by address to nested sections",
+                        "use a pointer to it in both",
+                    )
 
 
 def _name(section: Section, taken: set[str]) -> str:
@@ -108,26 +135,12 @@ def _name(section: Section, taken: set[str]) -> str:
     return name
 
 
-def _edit(made: Outline, edits: Edits) -> None:
-    section = made.section
-    edits.insert(section.source, _place(section.function), function_text(made))
-    edits.replace(section.source, section.lock.node.start, section.end, call_text(made))
-
-
-def _place(function: Node) -> int:
-    """Return where to insert a function: in front of another one and its comment."""
-    text = function.source.text
-    place = line_start(text, function.start)
-    while place > 0:
-        begin = line_start(text, place - 1)
-        line = text[begin : place - 1].strip()
-        if line.endswith(b"*/"):
-            opening = text.rfind(b"/*", 0, place)
-            if opening < 0 or text[line_start(text, opening) : opening].strip():
-                break
-            place = line_start(text, opening)
-        elif line.startswith(b"//"):
-            place = begin
-        else:
-            break
-    return place
+def _move(outlines: Sequence[Outline], edits: Edits) -> None:
+    """Move the sections out of their functions, and inner ones before outer ones."""
+    exits = [(each, made) for made in outlines for each in made.section.exits]
+    for leaving, made in sorted(exits, key=lambda pair: pair[0].end - pair[0].start):
+        move_exits(made, leaving, edits)
+    nested = [made for made in outlines if made.is_nested]
+    nested.sort(key=lambda made: made.section.end - made.section.start)
+    for made in (*nested, *(made for made in outlines if not made.is_nested)):
+        move_section(made, place_of(made.section.function), edits)

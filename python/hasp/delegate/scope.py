@@ -112,6 +112,8 @@ def is_hidden_by(section: Section, capture: Capture) -> str:
         if node.usr == capture.usr
     }
     for token in tokens(section.source.text, section.start, section.end_of_text):
+        if section.source.leaves_out(token.start):
+            continue
         is_word = token.kind == "name" and token.text == word
         if is_word and token.start not in own and section.inside(token.start):
             return "is also the name of something else in the section"

@@ -25,8 +25,9 @@ class Exit:
 
     @property
     def nodes(self) -> list[Node]:
-        """The statements after the unlock."""
-        return [node for node in self.block.children if node.start >= self.start]
+        """The statements after the unlock, and what remains of the unlock itself."""
+        first = self.unlock.start if self.unlock.kept else self.start
+        return [node for node in self.block.children if node.start >= first]
 
 
 @dataclass
@@ -42,6 +43,7 @@ class Section:
     nodes: list[Node]  # the statements of the section, those of its exits included
     exits: list[Exit] = field(default_factory=list)
     ends_open: bool = True  # false: each path leaves by one of the exits
+    unlock: Statement | None = None  # at the end, if the section ends with one
 
     @property
     def source(self) -> Source:
@@ -57,6 +59,14 @@ class Section:
         """Return true if an offset is in the section, and not in one of its exits."""
         return self.start <= offset < self.end_of_text and not any(
             each.unlock.start <= offset < each.end for each in self.exits
+        )
+
+    def surrounds(self, other: Section) -> bool:
+        """Return true if another section is in this one."""
+        return (
+            self.source.path == other.source.path
+            and self.start <= other.lock.start
+            and other.start <= self.end
         )
 
     def walk(self) -> Iterator[Node]:

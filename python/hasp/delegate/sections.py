@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hasp.delegate.expression import argument_text, key
 from hasp.delegate.jumps import check_jumps, ends_in_jump
 from hasp.delegate.refusal import Refusal, Refused
 from hasp.delegate.section import Exit, Section
 from hasp.delegate.statements import Statement, labelled, statement_of
 from hasp.delegate.syntax import Node
-from hasp.delegate.uses import LOCK, UNLOCK, Uses
+from hasp.delegate.uses import Uses
+from hasp.delegate.wrappers import LOCK, UNLOCK
 
 
 def sections_of(uses: Uses) -> tuple[list[Section], list[Refusal]]:
@@ -61,10 +61,10 @@ def _section(call: Node, unlocks: set[int], uses: Uses) -> Section:
     function = call.within(("FUNCTION_DECL",))
     if function is None:
         raise call.refuse("the lock is taken outside of a function")
-    name = key(call.children[1])
+    name = uses.key(call)
     locks = {id(each) for each in uses.of(LOCK)} - {id(call)}
     following = block.children[block.children.index(lock.outer) + 1 :]
-    builder = _Builder(name, unlocks, locks, lock)
+    builder = _Builder(name, unlocks, locks, lock, uses)
     for node in following:
         if builder.add(node):
             break
@@ -74,12 +74,13 @@ def _section(call: Node, unlocks: set[int], uses: Uses) -> Section:
         function,
         block,
         lock,
-        argument_text(call, call.children[1]),
+        uses.text(call),
         builder.end_of_text,
         builder.end,
         builder.nodes,
         builder.exits,
         builder.ends_open,
+        builder.unlock,
     )
     if not lock.end <= section.end_of_text <= section.end:
         raise call.refuse("the section is in the argument of a macro")
@@ -91,8 +92,14 @@ class _Builder:
     """Reads the statements after a lock until the section has ended on each path."""
 
     def __init__(
-        self, name: str, unlocks: set[int], locks: set[int], lock: Statement
+        self,
+        name: str,
+        unlocks: set[int],
+        locks: set[int],
+        lock: Statement,
+        uses: Uses,
     ) -> None:
+        self.uses = uses
         self.name = name
         self.unlocks = unlocks
         self.locks = locks
@@ -101,28 +108,25 @@ class _Builder:
         self.exits: list[Exit] = []
         self.end_of_text = self.end = -1
         self.ends_open = True
+        self.unlock: Statement | None = None
+        self.inner: set[str] = set()  # other locks of the declaration
 
     def add(self, node: Node) -> bool:
         """Add a statement; return true if the section ends with it."""
         inner = labelled(node)
         calls = [each for each in node.walk() if id(each) in self.unlocks]
-        taken = next((each for each in node.walk() if id(each) in self.locks), None)
-        if taken:
-            same = key(taken.children[1]) == self.name
-            raise taken.refuse(
-                f"the lock is taken here again, inside the section of line "
-                f"{self.lock.node.line}"
-                if same
-                else "another lock of the same declaration is taken here, inside the "
-                f"section of line {self.lock.node.line}"
-            )
-        for call in calls:
-            if key(call.children[1]) != self.name:
-                raise call.refuse(
-                    "the lock that is released is not written as where it is acquired, "
-                    f"in line {self.lock.node.line}",
-                    "use the same expression in both",
+        for taken in (each for each in node.walk() if id(each) in self.locks):
+            name = self.uses.key(taken)
+            if name == self.name:
+                raise taken.refuse(
+                    f"the lock is taken here again, inside the section of line "
+                    f"{self.lock.node.line}"
                 )
+            self.inner.add(name)
+        names = {id(call): self.uses.key(call) for call in calls}
+        others = [call for call in calls if names[id(call)] != self.name]
+        calls = [call for call in calls if names[id(call)] == self.name]
+        self._check_others([e for e in others if names[id(e)] not in self.inner], calls)
         if len(calls) == 1 and self._is_end(inner, calls[0]):
             if inner is not node:
                 self.nodes.append(node)
@@ -145,11 +149,26 @@ class _Builder:
         self.ends_open = False
         return True
 
+    def _check_others(self, others: list[Node], own: list[Node]) -> None:
+        """Raise Refused if another lock is released here, and not after the own one."""
+        for call in others:
+            blocks = [statement_of(each, "unlock") for each in own]
+            if not any(
+                each.end <= call.start and each.block in call.ancestors()
+                for each in blocks
+            ):
+                raise call.refuse(
+                    "the lock that is released is not written as where it is acquired, "
+                    f"in line {self.lock.node.line}",
+                    "use the same expression in both",
+                )
+
     def _is_end(self, inner: Node, call: Node) -> bool:
         statement = statement_of(call, "unlock")
         if statement.node is not inner:
             return False
         self.end_of_text, self.end = statement.start, statement.end
+        self.unlock = statement
         return True
 
     def _add_exit(self, call: Node) -> bool:

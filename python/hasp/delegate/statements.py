@@ -5,15 +5,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hasp.delegate.libclang import ASSIGN, binary_operator
+from hasp.delegate.success import is_void, takes_result
 from hasp.delegate.syntax import TRANSPARENT, Node
-from hasp.delegate.tokens import end_of_statement, next_token
+from hasp.delegate.tokens import arguments, end_of_statement, next_token
 
 LABELS = ("LABEL_STMT", "CASE_STMT", "DEFAULT_STMT")
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement that consists of one call."""
+    """A statement that locks or unlocks."""
 
     call: Node
     node: Node  # the whole statement
@@ -21,6 +23,7 @@ class Statement:
     block: Node
     start: int
     end: int  # after its semicolon
+    kept: str = ""  # what remains without the call, whose result is 0
 
 
 def labelled(node: Node) -> Node:
@@ -31,10 +34,17 @@ def labelled(node: Node) -> Node:
 
 
 def statement_of(call: Node, what: str) -> Statement:
-    """Return the statement that a call is. Raises Refused if it is part of another."""
-    node = call
-    while node.parent and (node.parent.kind in TRANSPARENT or _is_void(node.parent)):
-        node = node.parent
+    """Return the statement that a call is, or whose condition or value it is.
+
+    Raises Refused if the call is a part of anything else.
+    """
+    node, uses_result = call, False
+    while parent := node.parent:
+        if not takes_result(parent, node, call):
+            break
+        node = parent
+        uses_result |= not (parent.kind in TRANSPARENT or is_void(parent))
+    plain = node
     node = _with_macro(node, what)
     outer = node
     while outer.parent and outer.parent.kind in LABELS:
@@ -44,11 +54,31 @@ def statement_of(call: Node, what: str) -> Statement:
         raise _not_alone(call, block, what)
     if block.within(("StmtExpr", "UNEXPOSED_EXPR", "BLOCK_EXPR")):
         raise call.refuse(f"the {what} is part of an expression")
-    return Statement(call, node, outer, block, node.start, _end(node, what))
+    end = _end(node, what)
+    kept = _kept(call, plain, end, what) if uses_result else ""
+    if kept and plain.kind == "DECL_STMT" and outer is not node:
+        raise call.refuse(f"the {what} is a declaration with a label")
+    return Statement(call, node, outer, block, node.start, end, kept)
 
 
-def _is_void(node: Node) -> bool:
-    return node.kind == "CSTYLE_CAST_EXPR" and node.cursor.type.spelling == "void"
+def _kept(call: Node, node: Node, end: int, what: str) -> str:
+    """Return the statement with 0 in place of the call; "" if it is all a macro's."""
+    source = call.source
+    text = source.text
+    ranges = arguments(text, call.offset)
+    name = call.name.encode()
+    if not text.startswith(name, call.offset) or not ranges:
+        stores = ("DECL_STMT", "RETURN_STMT")
+        assigned = any(
+            each.kind == "BINARY_OPERATOR" and binary_operator(each.cursor) == ASSIGN
+            for each in node.walk()
+        )
+        if node.kind in stores or assigned:
+            raise call.refuse(f"a macro stores the result of the {what}")
+        return ""
+    after = ranges[-1][1] + 1
+    whole = text[node.start : call.offset] + b"0" + text[after:end]
+    return whole.decode(errors="surrogateescape")
 
 
 def _with_macro(node: Node, what: str) -> Node:

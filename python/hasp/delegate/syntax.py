@@ -11,13 +11,17 @@ from typing import Any
 
 from hasp.base.errors import HaspError
 from hasp.delegate.compile_database import Command
-from hasp.delegate.libclang import file_offset, header_options, parse
+from hasp.delegate.libclang import file_offset, header_folder, parse, skipped_ranges
 from hasp.delegate.refusal import Refusal, Refused
 from hasp.delegate.tokens import line_of, tokens
 from hasp.locks.library import settings
 
 MACRO_RECORDS = (501, 503)  # CXCursor_MacroDefinition, CXCursor_InclusionDirective
 ERROR = 3  # severity of a diagnostic
+DECLARATIONS = ("VAR_DECL", "FIELD_DECL", "PARM_DECL")
+REFERENCES = ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "MEMBER_REF")
+NAMING = (*DECLARATIONS, *REFERENCES, "FUNCTION_DECL")
+SIZE = "CXX_UNARY_EXPR"  # sizeof, also in C
 # Kinds of expressions that have the value of their only child.
 TRANSPARENT = ("UNEXPOSED_EXPR", "PAREN_EXPR")
 
@@ -98,9 +102,10 @@ class Node:
 class Source:
     """A file of the program: its text as bytes, and the macros that it uses."""
 
-    def __init__(self, path: Path, name: str, unit: Unit) -> None:
+    def __init__(self, path: Path, spelled: str, unit: Unit) -> None:
         self.path = path
-        self.name = name  # as messages and #line show it
+        self.spelled = spelled  # as #line shows it
+        self.name = shown(spelled)
         self.unit = unit
         self.text = path.read_bytes()
         self.declarations: list[Node] = []
@@ -121,6 +126,14 @@ class Source:
             token.text for token in tokens(self.text) if token.kind == "name"
         )
 
+    @cached_property
+    def _skipped(self) -> list[tuple[int, int]]:
+        return skipped_ranges(self.unit.translation_unit, self.path)
+
+    def leaves_out(self, offset: int) -> bool:
+        """Return true for code that the preprocessor leaves out."""
+        return any(start <= offset < end for start, end in self._skipped)
+
     def macros_in(self, start: int, end: int) -> Iterator[Any]:
         """Yield the uses of macros in a range, also those inside other macros."""
         for offset, (_, cursors) in self.macros.items():
@@ -137,21 +150,46 @@ class Source:
         ]
 
 
+def shown(name: str) -> str:
+    """Return a file's name as messages show it: short, if it is below this folder."""
+    path = Path(name)
+    if path.is_absolute() and path.is_relative_to(Path.cwd()):
+        return str(path.relative_to(Path.cwd()))
+    return name
+
+
 class Unit:
     """A translation unit: the source files that it is made of, without the system's."""
 
     def __init__(self, command: Command) -> None:
         self.command = command
         # A program of which another lock was delegated before includes Hasp's header.
-        flags = [*shlex.split(settings()["cflags"]), *header_options(command.compiler)]
+        flags = [*shlex.split(settings()["cflags"]), "-ferror-limit=0"]
+        headers = header_folder(command.compiler)
+        if headers:
+            flags += ["-nobuiltininc", "-isystem", str(headers)]
         options = [*command.options, *flags]
         self.translation_unit = parse(command.file, options, command.directory)
-        self._require_success()
+        self._require_success(headers)
         self.sources: dict[Path, Source] = {}
         self._ignored: set[str] = set()
         self._names: dict[str, Source] = {}
         for cursor in self.translation_unit.cursor.get_children():
             self._add(cursor)
+
+    def named(self, name: str) -> list[Node]:
+        """Return the declarations and references of this name."""
+        return self._index.get(name, [])
+
+    @cached_property
+    def _index(self) -> dict[str, list[Node]]:
+        index: dict[str, list[Node]] = {}
+        for source in self.sources.values():
+            for declaration in source.declarations:
+                for node in declaration.walk():
+                    if node.kind in NAMING:
+                        index.setdefault(node.name, []).append(node)
+        return index
 
     @property
     def is_c(self) -> bool:
@@ -167,15 +205,18 @@ class Unit:
             *((self.command.directory / name).resolve() for name in sorted(names)),
         ]
 
-    def _require_success(self) -> None:
+    def _require_success(self, headers: Path | None) -> None:
         for diagnostic in self.translation_unit.diagnostics:
             if diagnostic.severity >= ERROR:
                 where = diagnostic.location
                 name = where.file.name if where.file else self.command.spelled
+                # Functions for vector instructions that only another compiler has.
+                if headers and Path(name).is_relative_to(headers):
+                    continue
                 raise HaspError(
-                    f"{name}:{where.line}: {diagnostic.spelling}",
-                    f"{self.command.spelled} does not compile with libclang; mend it, "
-                    "or the compile database",
+                    f"{shown(name)}:{where.line}: {diagnostic.spelling}",
+                    f"{shown(self.command.spelled)} does not compile with libclang; "
+                    "mend it, or the compile database",
                 )
 
     def _add(self, cursor: Any) -> None:

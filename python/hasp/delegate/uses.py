@@ -4,17 +4,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hasp.delegate.lock import DECLARATIONS, REFERENCES, Lock
+from hasp.delegate import pointers
+from hasp.delegate.expression import argument_text, key, written
+from hasp.delegate.lock import Lock, is_lock, is_pointer, lock_of
 from hasp.delegate.refusal import Refusal
-from hasp.delegate.syntax import Node, Unit
+from hasp.delegate.syntax import DECLARATIONS, SIZE, Node, Unit
+from hasp.delegate.wrappers import (
+    DESTROY,
+    INIT,
+    LOCK,
+    UNLOCK,
+    Forward,
+    Wrapper,
+    body_of,
+    forward_of,
+    functions_of,
+    only_calls,
+)
 
-LOCK, UNLOCK = "pthread_mutex_lock", "pthread_mutex_unlock"
-INIT, DESTROY = "pthread_mutex_init", "pthread_mutex_destroy"
-SIZE = "CXX_UNARY_EXPR"  # sizeof, also in C
 REASONS = {
     "pthread_mutex_trylock": "tries the lock, which a section that is executed "
     "elsewhere cannot do",
@@ -35,93 +46,292 @@ REASONS = {
 class Uses:
     """The uses of a lock; each stands once, also if several files include it."""
 
+    locks: list[Lock] = field(default_factory=list)  # and what points to it
     declarations: list[Node] = field(default_factory=list)
-    calls: dict[str, list[Node]] = field(default_factory=dict)  # by function
+    calls: dict[str, list[Node]] = field(default_factory=dict)  # by what they do
     refusals: set[Refusal] = field(default_factory=set)
-    mentions: dict[Path, set[int]] = field(default_factory=dict)  # offsets of its name
+    mentions: dict[Path, set[str]] = field(default_factory=dict)  # names by file
+    sizes: list[Node] = field(default_factory=list)  # the type of allocated locks
+    wrappers: dict[str, Wrapper] = field(default_factory=dict)  # by usr
+    forwards: dict[str, Forward] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)  # new ones, by usr
 
     def of(self, function: str) -> list[Node]:
-        """Return the calls of a function of pthreads with the lock."""
+        """Return the calls that do what a function of pthreads does."""
         return self.calls.get(function, [])
+
+    def operands(self, call: Node) -> list[Node]:
+        """Return the arguments of a call that choose the lock."""
+        if call.usr in self.wrappers:
+            return call.children[1:]
+        known = self.forwards.get(call.usr)
+        return [call.children[1 + (known.position if known else 0)]]
+
+    def key(self, call: Node) -> str:
+        """Return a text that is the same for calls with the same lock.
+
+        Raises Refused if its expression cannot be compared.
+        """
+        operands = self.operands(call)
+        wrapper = self.wrappers.get(call.usr)
+        if wrapper is None:
+            return key(operands[0])
+        function = wrapper.definitions[0]
+        parameters = [each for each in function.children if each.kind == "PARM_DECL"]
+        given = {
+            parameter.cursor.get_usr(): key(operand)
+            for parameter, operand in zip(parameters, operands, strict=False)
+        }
+        inner = self.operands(wrapper.call)[0]
+        if wrapper.call.usr in self.wrappers:
+            return self.key(wrapper.call)
+        return key(inner, given)
+
+    def text(self, call: Node) -> str:
+        """Return C for the address of the lock of a call."""
+        operands = self.operands(call)
+        wrapper = self.wrappers.get(call.usr)
+        if wrapper:
+            words = ", ".join(map(written, operands))
+            return f"{wrapper.object_name}({words})"
+        renamed = [e for e in operands[0].walk() if e.usr in self.names]
+        if renamed:
+            return written(operands[0], self.names)
+        position = call.children.index(operands[0]) - 1
+        return argument_text(call, operands[0], position)
 
 
 def uses_of(lock: Lock, units: Sequence[Unit]) -> Uses:
-    """Return the uses of a lock in all units."""
-    result = Uses()
-    seen: set[tuple[Path, int, str, int]] = set()
-    for unit in units:
-        # A macro may name the lock several times at the same place.
-        repeated: Counter[tuple[Path, int, str]] = Counter()
-        for source in unit.sources.values():
-            for declaration in source.declarations:
-                for node in _naming(lock, declaration):
-                    where = (source.path, node.offset, node.kind)
-                    repeated[where] += 1
-                    if (*where, repeated[where]) not in seen:
-                        seen.add((*where, repeated[where]))
-                        result.mentions.setdefault(source.path, set()).add(node.offset)
-                        _classify(node, unit, result)
+    """Return the uses of a lock in all units, by its pointers and wrappers too."""
+    result = Uses([lock])
+    for each in result.locks:  # grows meanwhile
+        _Reader(result, units).read(each)
+    _find_wrappers(result, units)
     return result
 
 
-def _naming(lock: Lock, top: Node) -> Iterator[Node]:
-    for node in top.walk():
-        if node.kind in DECLARATIONS and node.name == lock.name:
-            if node.cursor.get_usr() == lock.usr:
-                yield node
-        elif (
-            node.kind in REFERENCES and node.name == lock.name and node.usr == lock.usr
-        ):
-            yield node
+class _Reader:
+    """Reads the uses of one declared lock."""
 
+    def __init__(self, result: Uses, units: Sequence[Unit]) -> None:
+        self.result = result
+        self.units = units
 
-def _classify(node: Node, unit: Unit, result: Uses) -> None:
-    if not unit.is_c:
-        result.refusals.add(node.refusal("C++ is not rewritten, only C"))
-    if node.kind in DECLARATIONS:
-        result.declarations.append(node)
-        return
-    call, position = use_of(node)
-    if call is None:
-        result.refusals.add(
-            node.refusal(
+    def read(self, lock: Lock) -> None:
+        seen: set[tuple[Path, int, str, int]] = set()
+        for unit in self.units:
+            # A macro may name the lock several times at the same place.
+            repeated: Counter[tuple[Path, int, str]] = Counter()
+            for node in unit.named(lock.name):
+                declares = node.kind in DECLARATIONS
+                if (node.cursor.get_usr() if declares else node.usr) != lock.usr:
+                    continue
+                if not declares and node.within((SIZE,)):
+                    continue  # never executed; assert() has such a copy
+                where = (node.source.path, node.offset, node.kind)
+                repeated[where] += 1
+                if (*where, repeated[where]) not in seen:
+                    seen.add((*where, repeated[where]))
+                    path = node.source.path
+                    self.result.mentions.setdefault(path, set()).add(lock.name)
+                    self._classify(node, unit)
+
+    def _refuse(self, node: Node, reason: str) -> None:
+        self.result.refusals.add(node.refusal(reason))
+
+    def _classify(self, node: Node, unit: Unit) -> None:
+        if not unit.is_c:
+            self._refuse(node, "C++ is not rewritten, only C")
+        if node.kind in DECLARATIONS:
+            self.result.declarations.append(node)
+            self._rename(node)
+            if node.kind == "PARM_DECL":
+                self._parameter(node)
+            elif node.kind == "VAR_DECL" and is_pointer(node.cursor):
+                value = pointers.initialiser(node)
+                if value:
+                    self._flows_from(value)
+            return
+        use = pointers.use_of(node)
+        if use.kind == "call":
+            self._call(node, use.parent, use.position)
+        elif use.kind == "to":
+            self._points(use.parent)
+        elif use.kind == "from":
+            self._flows_from(use.parent)
+        elif use.kind != "none":
+            self._refuse(
+                node,
                 f"{node.name} is used other than as the argument of a function of "
-                "pthreads: the sections that it leads to cannot be seen"
+                "pthreads: the sections that it leads to cannot be seen",
             )
+
+    def _rename(self, node: Node) -> None:
+        """Name a static lock of a function as a variable of the file."""
+        function = node.within(("FUNCTION_DECL",))
+        static = node.cursor.storage_class.name == "STATIC"
+        if function and static and not is_pointer(node.cursor):
+            name, words = f"{function.name}_{node.name}", node.source.words
+            while name.encode() in words or name in self.result.names.values():
+                name += "_"
+            self.result.names[node.cursor.get_usr()] = name
+
+    def _call(self, node: Node, call: Node, position: int) -> None:
+        name = call.name
+        does = name if name in (LOCK, UNLOCK, INIT, DESTROY) else ""
+        if not does and name not in REASONS and call.usr:
+            forward = forward_of(call.usr, name, self.units)
+            if forward and forward.position == position:
+                self.result.forwards[call.usr] = forward
+                does, position = forward.does, 0
+        if does and position == 0:
+            calls = self.result.calls.setdefault(does, [])
+            if call not in calls:
+                calls.append(call)
+        elif name == "free" and is_pointer(node.referenced):
+            return
+        elif name in REASONS:
+            self.result.refusals.add(call.refusal(REASONS[name]))
+        else:
+            self._passed(node, call, position)
+
+    def _passed(self, node: Node, call: Node, position: int) -> None:
+        """Follow the lock into the parameter of a function of the program."""
+        for function in functions_of(call.usr, call.name, self.units):
+            parameters = [e for e in function.children if e.kind == "PARM_DECL"]
+            if body_of(function) and position < len(parameters):
+                self._add(parameters[position])
+                return
+        self._refuse(
+            call,
+            f"passes {node.name} to {call.name or 'a function'}(): the sections that "
+            "this leads to cannot be seen",
         )
-    elif call.kind == SIZE:
-        return
-    elif call.name in (LOCK, UNLOCK, INIT, DESTROY) and position == 0:
-        if call not in result.calls.setdefault(call.name, []):
-            result.calls[call.name].append(call)
-    else:
-        result.refusals.add(call.refusal(_reason(call, node.name)))
+
+    def _parameter(self, node: Node) -> None:
+        """Follow the arguments of all calls of a function with the lock's pointer."""
+        function = node.parent
+        if function is None or function.kind != "FUNCTION_DECL":
+            self._refuse(node, "the lock is a parameter of a function's type")
+            return
+        parameters = [e for e in function.children if e.kind == "PARM_DECL"]
+        position = parameters.index(node)
+        for call, reference in calls_of(function, self.units):
+            if call is None:
+                self._refuse(
+                    reference,
+                    f"the address of {function.name}() is taken, which gets the lock: "
+                    "its calls cannot be seen",
+                )
+            elif position + 1 < len(call.children):
+                self._flows_from(call.children[position + 1])
+
+    def _flows_from(self, value: Node) -> None:
+        origin = pointers.origin_of(value)
+        if origin.kind == "declared":
+            self._points(origin.node)
+        elif origin.kind == "allocated":
+            self.result.sizes += origin.sizes
+        elif origin.kind != "null":
+            self._refuse(
+                value, "points to a lock that cannot be seen here, or to several"
+            )
+
+    def _points(self, node: Node) -> None:
+        """Add what a reference names, or a declaration, to the locks."""
+        if node.kind in DECLARATIONS:
+            self._add(node)
+        elif not is_lock(node.referenced):
+            self._refuse(node, f"{node.name} keeps the lock as another type")
+        else:
+            self._include(lock_of(node.referenced, node))
+
+    def _add(self, declared: Node) -> None:
+        if not is_lock(declared.cursor):
+            self._refuse(declared, f"{declared.name} keeps the lock as another type")
+            return
+        self._include(lock_of(declared.cursor, declared))
+
+    def _include(self, lock: Lock) -> None:
+        if all(lock.usr != each.usr for each in self.result.locks):
+            self.result.locks.append(lock)
 
 
-def _reason(call: Node, name: str) -> str:
-    if call.name in REASONS:
-        return REASONS[call.name]
-    return (
-        f"passes {name} to {call.name or 'a function'}(): the sections that this leads "
-        "to cannot be seen"
-    )
+def calls_of(function: Node, units: Sequence[Unit]) -> list[tuple[Node | None, Node]]:
+    """Return the references to a function, each with its call.
+
+    The call is None if the reference takes the address.
+    """
+    found: dict[tuple[Path, int, int], tuple[Node | None, Node]] = {}
+    usr = function.cursor.get_usr()
+    for unit in units:
+        repeated: Counter[tuple[Path, int]] = Counter()
+        for node in unit.named(function.name):
+            if node.kind == "DECL_REF_EXPR" and node.usr == usr:
+                place = (node.source.path, node.offset)
+                repeated[place] += 1
+                parent = node.parent
+                while parent and parent.kind in ("UNEXPOSED_EXPR", "PAREN_EXPR"):
+                    parent = parent.parent
+                if parent and parent.kind == SIZE:
+                    continue
+                called = parent and parent.kind == "CALL_EXPR" and parent.usr == usr
+                found.setdefault(
+                    (*place, repeated[place]), (parent if called else None, node)
+                )
+    return list(found.values())
 
 
-def use_of(node: Node) -> tuple[Node | None, int]:
-    """Return the call or sizeof that a reference is an operand of, and its position."""
-    while parent := node.parent:
-        if parent.kind == "CALL_EXPR":
-            return parent, parent.children.index(node) - 1
-        if parent.kind == SIZE:
-            return parent, 0
-        if parent.kind not in (
-            *("UNEXPOSED_EXPR", "PAREN_EXPR", "UNARY_OPERATOR", "CSTYLE_CAST_EXPR"),
-            *("ARRAY_SUBSCRIPT_EXPR", "BINARY_OPERATOR"),
-        ):
-            return None, 0
-        if parent.kind == "BINARY_OPERATOR" and "*" not in parent.cursor.type.spelling:
-            return None, 0
-        if parent.kind == "ARRAY_SUBSCRIPT_EXPR" and parent.children[0] is not node:
-            return None, 0
-        node = parent
-    return None, 0
+def _find_wrappers(result: Uses, units: Sequence[Unit]) -> None:
+    """Replace calls in functions that only lock or unlock by calls of these."""
+    for does in (LOCK, UNLOCK):
+        todo = list(result.of(does))
+        while todo:
+            call = todo.pop()
+            function = call.within(("FUNCTION_DECL",))
+            if function is None or not only_calls(function, call):
+                continue
+            callers = calls_of(function, units)
+            if not callers:  # The rest of the program may be elsewhere.
+                continue
+            result.calls[does].remove(call)
+            usr = function.cursor.get_usr()
+            if usr in result.wrappers:
+                result.wrappers[usr].definitions.append(function)
+                continue
+            made = _wrapper(does, function, call, units, result)
+            result.wrappers[usr] = made
+            for caller, reference in callers:
+                path = reference.source.path
+                result.mentions.setdefault(path, set()).add(made.name)
+                if caller is None:
+                    result.refusals.add(
+                        reference.refusal(
+                            f"the address of {made.name}() is taken, which does the "
+                            "locking: its calls cannot be seen"
+                        )
+                    )
+                elif caller not in result.calls[does]:
+                    result.calls[does].append(caller)
+                    todo.append(caller)
+
+
+def _wrapper(
+    does: str, function: Node, call: Node, units: Sequence[Unit], result: Uses
+) -> Wrapper:
+    usr = function.cursor.get_usr()
+    made = Wrapper(does, function.name, usr, call, [function], [], [])
+    for each in functions_of(usr, made.name, units):
+        result.mentions.setdefault(each.source.path, set()).add(made.name)
+        if not each.cursor.is_definition():
+            made.prototypes.append(each)
+        elif not body_of(each):
+            made.empty.append(each)
+        elif (each.source.path, each.start) != (function.source.path, function.start):
+            result.refusals.add(
+                each.refusal(
+                    f"another definition of {made.name}(), which does not only "
+                    f"{'lock' if does == LOCK else 'unlock'}"
+                )
+            )
+    return made

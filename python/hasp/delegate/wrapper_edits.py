@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""Functions that lock or unlock for others: replaced by one that returns the lock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hasp.delegate.creation import OBJECT, constructor
+from hasp.delegate.edits import Edits
+from hasp.delegate.places import line_end
+from hasp.delegate.refusal import Refusal
+from hasp.delegate.syntax import Node
+from hasp.delegate.tokens import Token, next_token, tokens
+from hasp.delegate.uses import Uses
+from hasp.delegate.wrappers import LOCK, Wrapper
+
+
+def rewrite_wrappers(uses: Uses, executor: str, edits: Edits) -> Iterator[Refusal]:
+    """Add the edits; yield why they would not be right."""
+    for wrapper in uses.wrappers.values():
+        for node in (*wrapper.definitions, *wrapper.empty, *wrapper.prototypes):
+            if node.start in node.source.macros:
+                yield node.refusal(f"a macro declares {wrapper.name}()")
+                return
+        if wrapper.does == LOCK:
+            yield from _objects(wrapper, uses, executor, edits)
+        else:
+            for node in (*wrapper.definitions, *wrapper.empty, *wrapper.prototypes):
+                _remove(node, edits)
+
+
+def _objects(
+    wrapper: Wrapper, uses: Uses, executor: str, edits: Edits
+) -> Iterator[Refusal]:
+    for node in wrapper.prototypes:
+        words = _signature(node, wrapper)
+        if not words:
+            yield node.refusal(f"{wrapper.name}() is declared with something else")
+            return
+        edits.replace(node.source, node.start, node.end, words)
+    for node in wrapper.definitions:
+        body = f"{{\n    return {uses.text(wrapper.call)};\n}}"
+        text = f"{_signature(node, wrapper)}\n{body}"
+        edits.replace(node.source, node.start, node.end, text)
+    for node in wrapper.empty:
+        # A program without the lock has sections all the same.
+        name = f"{wrapper.name}_unused"
+        body = f"{{\n    return &{name};\n}}"
+        text = f"static {OBJECT} {name};\n{constructor(name, '', executor)}\n"
+        text += f"{_signature(node, wrapper)}\n{body}"
+        edits.replace(node.source, node.start, node.end, text)
+
+
+def _signature(node: Node, wrapper: Wrapper) -> str:
+    """Return the declaration of the function that returns the lock; "" if unknown."""
+    source = node.source
+    words = list(tokens(source.text, node.start, node.end))
+    at = next(
+        (n for n, word in enumerate(words) if word.text == wrapper.name.encode()), None
+    )
+    if at is None or at + 1 >= len(words) or words[at + 1].text != b"(":
+        return ""
+    close = _closing(words, at + 1)
+    kept = [w.text.decode() for w in words[:at] if w.text in (b"static", b"inline")]
+    before = f"{' '.join(kept)} " if kept else ""
+    parameters = source.text[words[at + 1].start : close].decode(
+        errors="surrogateescape"
+    )
+    return f"{before}{OBJECT} *{wrapper.object_name}{parameters}"
+
+
+def _closing(words: list[Token], opening: int) -> int:
+    depth = 0
+    for word in words[opening:]:
+        depth += (word.text == b"(") - (word.text == b")")
+        if not depth:
+            return word.end
+    return words[-1].end
+
+
+def _remove(node: Node, edits: Edits) -> None:
+    source, end = node.source, node.end
+    following = next_token(source.text, end)
+    if following and following.text == b";":
+        end = following.end
+    edits.replace(source, node.start, line_end(source.text, end), "")
