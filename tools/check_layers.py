@@ -29,7 +29,7 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "list": {"elision", "rwlocks", "spinlocks", "barriers", "locks", "platform"},
     "delegation": {"locks", "platform"},
     "elision": {"locks", "platform"},
-    "structures": {"locks", "platform"},
+    "structures": {"delegation", "locks", "platform"},
     "profiler": {"platform"},
     "condition": {"locks", "platform"},
     "library": {

@@ -9,7 +9,8 @@
  * READERS (hasp_map_get, hasp_map_read, hasp_map_iterate) take no lock, never wait for
  * a writer, and write no memory that other threads read. Writers of the same bucket
  * exclude each other, by a bit in the bucket or by any lock of `hasp list`, chosen when
- * the map is created.
+ * the map is created; or server threads carry out all changes, and the others send them
+ * messages (`servers` of the options).
  *
  * ORDER. get, read, put, insert, remove and update are linearizable: each takes effect
  * at one moment between its call and its return. What a thread did before it stored a
@@ -57,8 +58,9 @@ enum hasp_map_result {
 };
 
 enum {
-    HASP_MAP_KEY_MOST = 65535,         /* bytes of a key */
-    HASP_MAP_BUCKETS_MOST = 1073741824 /* buckets of a map */
+    HASP_MAP_KEY_MOST = 65535,          /* bytes of a key */
+    HASP_MAP_BUCKETS_MOST = 1073741824, /* buckets of a map */
+    HASP_MAP_SERVERS_MOST = 8           /* servers of a map */
 };
 
 /* Where a map gets its memory. Both functions may be called by any thread that uses the
@@ -84,13 +86,23 @@ struct hasp_map_options {
      * there are. Equal bounds: the map is never resized, and searches get longer. With
      * a lock, the lower bound is rounded up to a multiple of `stripes`. */
     uint64_t least_buckets, most_buckets;
+    /* Threads that carry out the changes of all others, each those of an equal part of
+     * all hashes; 0: none. At most 8, and no `lock_name`. They are the servers of ffwd
+     * in hasp/delegate.h, and other maps and objects share them. A thread that asks
+     * waits for the answer and spins; idle servers sleep. serve_reads: hasp_map_get()
+     * asks them, too; it waits then, and is not for signal handlers, and the lines of
+     * the table stay with the servers. Worth while if many threads change few buckets,
+     * on machines with CPUs to spare (docs/maps.md). */
+    uint32_t servers;
+    bool serve_reads;
     uint64_t budget; /* bytes for everything except this structure; 0: no limit */
     uint64_t seed;   /* of the hash; 0: a random one. Fix it only in tests. */
     const struct hasp_map_memory *memory; /* NULL: the C library's */
 };
 
 /* Creates an empty map and stores it in *m. `options`: NULL for all defaults.
- * Returns HASP_MAP_OK, BAD_OPTIONS, UNKNOWN_LOCK, NO_MEMORY or OVER_BUDGET. */
+ * Returns HASP_MAP_OK, BAD_OPTIONS, UNKNOWN_LOCK, NO_MEMORY (also if a server cannot
+ * start) or OVER_BUDGET. */
 int hasp_map_create(struct hasp_map **m, const struct hasp_map_options *options);
 
 /* Destroys the map and gives its memory back. No thread may be using it. Does nothing
@@ -128,7 +140,9 @@ enum hasp_map_change { HASP_MAP_KEEP, HASP_MAP_STORE, HASP_MAP_REMOVE };
 /* Calls the function with the value, or with NULL if the key is absent, and does what
  * it returns: keeps the entry as it is, stores the bytes that it has left in *fresh, or
  * removes the entry. Nobody else changes the entry meanwhile. The function is called
- * once, with the bucket locked: it must not use the map. Returns OK if the key was
+ * once, with the bucket locked: it must not use the map. With servers, a server's
+ * thread calls it while others wait: it must not block, use another map that has
+ * servers, or use what belongs to the calling thread. Returns OK if the key was
  * present, CREATED if it was absent and is present now, ABSENT if it was and is absent,
  * or an error of hasp_map_put(). */
 struct hasp_map_value {

@@ -23,6 +23,8 @@ def test_it_measures_and_shows_again(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     records = [json.loads(line) for line in results.read_text().splitlines()]
     assert {"hasp", "hasp-insert", "clht"} <= {record["subject"] for record in records}
+    ways = {record["lock"] for record in records}
+    assert ways == {"", "ticket", "servers=1", "all-by=1"}
     assert all(record["mops"] > 0 for record in records)
     again = bench("--from", str(results))
     assert again.stdout == done.stdout

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads count letters in one table. Usage: map [LOCK] */
+/* Threads count letters in one table. Usage: map [LOCK | servers] */
 #include <hasp/map.h>
 
 #include <pthread.h>
@@ -50,7 +50,10 @@ static bool add_up(void *argument, const void *key, size_t key_bytes, const void
 int main(int count, char **arguments)
 {
     struct hasp_map_options options = {.key_bytes = 1, .value_bytes = sizeof(uint64_t)};
-    options.lock_name = count > 1 ? arguments[1] : NULL;
+    if (count > 1 && strcmp(arguments[1], "servers") == 0)
+        options.servers = 1; /* a thread that carries out all changes */
+    else if (count > 1)
+        options.lock_name = arguments[1];
     int result = hasp_map_create(&counts, &options);
     if (result != HASP_MAP_OK) {
         fprintf(stderr, "%s\n", hasp_map_explain(result));

@@ -4,14 +4,26 @@
 #include "bench/tables/subject.h"
 
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Returns the number after the prefix, or 0. */
+static uint32_t number_after(const char *text, const char *prefix)
+{
+    const size_t length = strlen(prefix);
+    return strncmp(text, prefix, length) == 0 ? (uint32_t)atoi(text + length) : 0;
+}
 
 static void *create(uint64_t elements, const char *lock)
 {
     struct hasp_map *map = NULL;
     struct hasp_map_options options = {.key_bytes = sizeof(uint64_t),
-                                       .value_bytes = sizeof(uint64_t),
-                                       .lock_name = lock};
+                                       .value_bytes = sizeof(uint64_t)};
     (void)elements; /* it grows by itself */
+    const uint32_t reading = lock ? number_after(lock, "all-by=") : 0;
+    options.servers = reading ? reading : lock ? number_after(lock, "servers=") : 0;
+    options.serve_reads = reading != 0;
+    options.lock_name = options.servers ? NULL : lock;
     return hasp_map_create(&map, &options) == HASP_MAP_OK ? map : NULL;
 }
 

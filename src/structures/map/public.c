@@ -6,7 +6,9 @@
 #include "structures/map/create.h"
 #include "structures/map/iterate.h"
 #include "structures/map/memory.h"
+#include "structures/map/read.h"
 #include "structures/map/resize.h"
+#include "structures/map/servers.h"
 #include "structures/map/threads.h"
 #include "structures/map/write.h"
 
@@ -15,13 +17,15 @@
 
 struct hasp_map {
     struct map map;
+    struct map_servers *servers; /* NULL: threads carry out their own operations */
 };
 
 _Static_assert((int)HASP_MAP_UNKNOWN_LOCK == (int)MAP_UNKNOWN_LOCK &&
                    (int)HASP_MAP_CREATED == (int)MAP_CREATED,
                "the results are the same");
 _Static_assert((int)HASP_MAP_KEY_MOST == (int)MAP_KEY_MOST &&
-                   (int)HASP_MAP_BUCKETS_MOST == (int)MAP_BUCKETS_MOST,
+                   (int)HASP_MAP_BUCKETS_MOST == (int)MAP_BUCKETS_MOST &&
+                   (int)HASP_MAP_SERVERS_MOST == (int)SERVERS_MOST,
                "the limits are the same");
 
 static uint64_t random_seed(void)
@@ -32,38 +36,64 @@ static uint64_t random_seed(void)
     return seed ? seed : 1;
 }
 
+static void copy_options(struct map_options *own, struct map_memory *memory,
+                         const struct hasp_map_options *options)
+{
+    memset(own, 0, sizeof *own);
+    *memory = threads_memory;
+    if (options) {
+        own->key_bytes = options->key_bytes;
+        own->value_bytes = options->value_bytes;
+        own->lock = options->lock_name;
+        own->stripes = options->stripes;
+        own->least_buckets = options->least_buckets;
+        own->most_buckets = options->most_buckets;
+        own->budget = options->budget;
+        own->seed = options->seed;
+        if (options->memory) {
+            memory->allocate = options->memory->allocate;
+            memory->release = options->memory->release;
+            memory->context = options->memory->context;
+        }
+    }
+    if (!own->seed)
+        own->seed = random_seed();
+}
+
+/* Starts the servers that the options ask for. Returns an enum map_result. */
+static int start_servers(struct hasp_map *map, const struct hasp_map_options *options)
+{
+    const uint32_t count = options ? options->servers : 0;
+    if (!count)
+        return options && options->serve_reads ? MAP_BAD_OPTIONS : MAP_OK;
+    if (count > HASP_MAP_SERVERS_MOST || options->lock_name)
+        return MAP_BAD_OPTIONS;
+    map->servers = servers_start(count);
+    if (!map->servers)
+        return MAP_NO_MEMORY;
+    map->servers->serve_reads = options->serve_reads;
+    return MAP_OK;
+}
+
 int hasp_map_create(struct hasp_map **map, const struct hasp_map_options *options)
 {
     struct map_options own;
-    struct map_memory memory = threads_memory;
-    memset(&own, 0, sizeof own);
-    if (options) {
-        own.key_bytes = options->key_bytes;
-        own.value_bytes = options->value_bytes;
-        own.lock = options->lock_name;
-        own.stripes = options->stripes;
-        own.least_buckets = options->least_buckets;
-        own.most_buckets = options->most_buckets;
-        own.budget = options->budget;
-        own.seed = options->seed;
-        if (options->memory) {
-            memory.allocate = options->memory->allocate;
-            memory.release = options->memory->release;
-            memory.context = options->memory->context;
-        }
-    }
-    if (!own.seed)
-        own.seed = random_seed();
+    struct map_memory memory;
+    copy_options(&own, &memory, options);
     void *made = NULL;
     if (!threads_prepare() || posix_memalign(&made, CACHE_LINE, sizeof **map) != 0)
         return HASP_MAP_NO_MEMORY;
     memset(made, 0, sizeof **map);
     struct hasp_map *fresh = (struct hasp_map *)made;
-    int result = map_prepare(&fresh->map, &own, &memory, &threads_epochs);
-    if (result != MAP_OK)
-        free(made);
-    else
+    int result = start_servers(fresh, options);
+    if (result == MAP_OK)
+        result = map_prepare(&fresh->map, &own, &memory, &threads_epochs);
+    if (result == MAP_OK) {
         *map = fresh;
+        return MAP_OK;
+    }
+    servers_stop(fresh->servers);
+    free(made);
     return result;
 }
 
@@ -71,6 +101,7 @@ void hasp_map_destroy(struct hasp_map *map)
 {
     if (!map)
         return;
+    servers_stop(map->servers);
     map_finish(&map->map);
     free(map);
 }
@@ -81,9 +112,28 @@ static struct map_span span(const void *bytes, size_t length)
     return span;
 }
 
+/* Has an operation performed by the server of its key. */
+static int ask(struct hasp_map *map, enum served_call call, struct map_span key,
+               struct map_span value)
+{
+    struct request request;
+    memset((void *)&request, 0, sizeof request);
+    request.call = call;
+    request.key = key;
+    request.value = value;
+    return servers_ask(map->servers, &map->map, &request);
+}
+
+static bool serves_reads(const struct hasp_map *map)
+{
+    return map->servers && map->servers->serve_reads;
+}
+
 int hasp_map_put(struct hasp_map *map, const void *key, size_t key_bytes,
                  const void *value, size_t value_bytes)
 {
+    if (unlikely(map->servers != NULL))
+        return ask(map, SERVED_PUT, span(key, key_bytes), span(value, value_bytes));
     struct epochs_record *record = threads_record();
     return unlikely(!record) ? MAP_NO_MEMORY
                              : map_put(&map->map, record, span(key, key_bytes),
@@ -93,6 +143,8 @@ int hasp_map_put(struct hasp_map *map, const void *key, size_t key_bytes,
 int hasp_map_insert(struct hasp_map *map, const void *key, size_t key_bytes,
                     const void *value, size_t value_bytes)
 {
+    if (unlikely(map->servers != NULL))
+        return ask(map, SERVED_INSERT, span(key, key_bytes), span(value, value_bytes));
     struct epochs_record *record = threads_record();
     return unlikely(!record) ? MAP_NO_MEMORY
                              : map_insert(&map->map, record, span(key, key_bytes),
@@ -101,34 +153,34 @@ int hasp_map_insert(struct hasp_map *map, const void *key, size_t key_bytes,
 
 int hasp_map_remove(struct hasp_map *map, const void *key, size_t key_bytes)
 {
+    if (unlikely(map->servers != NULL))
+        return ask(map, SERVED_REMOVE, span(key, key_bytes), span(NULL, 0));
     struct epochs_record *record = threads_record();
     return unlikely(!record) ? MAP_NO_MEMORY
                              : map_remove(&map->map, record, span(key, key_bytes));
 }
 
+static int ask_get(struct hasp_map *map, struct map_span key, void *value,
+                   size_t *value_bytes)
+{
+    struct request request;
+    memset((void *)&request, 0, sizeof request);
+    request.call = SERVED_GET;
+    request.key = key;
+    request.buffer = value;
+    request.length = value_bytes;
+    return servers_ask(map->servers, &map->map, &request);
+}
+
 int hasp_map_get(struct hasp_map *map, const void *key, size_t key_bytes, void *value,
                  size_t *value_bytes)
 {
-    struct map_key sought;
-    uint64_t word;
+    if (unlikely(serves_reads(map)))
+        return ask_get(map, span(key, key_bytes), value, value_bytes);
     struct epochs_record *record = threads_record();
-    if (unlikely(!record))
-        return MAP_NO_MEMORY;
-    if (unlikely(!map_key(&map->map, &sought, key, key_bytes)))
-        return MAP_BAD_KEY;
-    int result = MAP_ABSENT;
-    bool outermost = epochs_enter(&threads_epochs, record);
-    if (map_find(&map->map, &sought, &word)) {
-        struct map_span found = map_value(&map->map, &word);
-        result = found.length <= *value_bytes ? MAP_OK : MAP_SMALL_BUFFER;
-        *value_bytes = found.length;
-        if (likely(result == MAP_OK && found.length == sizeof word))
-            memcpy(value, found.bytes, sizeof word); /* no call */
-        else if (result == MAP_OK && found.length)
-            memcpy(value, found.bytes, found.length);
-    }
-    epochs_leave(record, outermost);
-    return result;
+    return unlikely(!record) ? MAP_NO_MEMORY
+                             : read_copy(&map->map, record, span(key, key_bytes), value,
+                                         value_bytes);
 }
 
 int hasp_map_read(struct hasp_map *map, const void *key, size_t key_bytes,
@@ -168,11 +220,25 @@ static enum map_change decide(void *argument, struct map_span value,
     return (enum map_change)change;
 }
 
+static int ask_update(struct hasp_map *map, struct map_span key,
+                      struct deciding *deciding)
+{
+    struct request request;
+    memset((void *)&request, 0, sizeof request);
+    request.call = SERVED_UPDATE;
+    request.key = key;
+    request.decide = decide;
+    request.argument = deciding;
+    return servers_ask(map->servers, &map->map, &request);
+}
+
 int hasp_map_update(struct hasp_map *map, const void *key, size_t key_bytes,
                     hasp_map_decide *decides, void *argument)
 {
-    struct epochs_record *record = threads_record();
     struct deciding deciding = {decides, argument};
+    if (unlikely(map->servers != NULL))
+        return ask_update(map, span(key, key_bytes), &deciding);
+    struct epochs_record *record = threads_record();
     return unlikely(!record)
                ? MAP_NO_MEMORY
                : map_update(&map->map, record, span(key, key_bytes), decide, &deciding);

@@ -8,8 +8,7 @@
  *   unit-map-crowd [LOCK [SECONDS]]
  */
 #include "../check.h"
-
-#include "hasp/map.h"
+#include "options.h"
 
 #include "platform/platform.h"
 #include "platform/xorshift.h"
@@ -134,8 +133,8 @@ static struct hasp_map *create(uint32_t key_bytes, uint32_t value_bytes,
     struct hasp_map *map = NULL;
     struct hasp_map_options options = {.key_bytes = key_bytes,
                                        .value_bytes = value_bytes,
-                                       .lock_name = lock,
                                        .least_buckets = 4};
+    set_way(&options, lock);
     CHECK_EQUAL(hasp_map_create(&map, &options), HASP_MAP_OK);
     return map;
 }

@@ -3,13 +3,12 @@
  * Records histories of a few keys and has each judged (history.h), on the perturbed
  * platform, while the map grows and shrinks all the time.
  *
- *   unit-map-linearizable [KIND [LOCK]]   words (the default), bytes
+ *   unit-map-linearizable [KIND [WAY]]    words (the default), bytes; options.h
  *   unit-map-linearizable wrong N         the N-th seeded fault; exits with status 1
  */
 #include "../check.h"
 #include "history.h"
-
-#include "hasp/map.h"
+#include "options.h"
 
 #include "platform/platform.h"
 #include "platform/xorshift.h"
@@ -194,7 +193,8 @@ static void *work(void *argument)
 static void check_histories(const char *lock)
 {
     static struct worker workers[THREADS];
-    struct hasp_map_options options = {.least_buckets = 2, .lock_name = lock};
+    struct hasp_map_options options = {.least_buckets = 2};
+    set_way(&options, lock);
     if (!as_bytes)
         options.key_bytes = options.value_bytes = 8;
     CHECK_EQUAL(hasp_map_create(&map, &options), HASP_MAP_OK);

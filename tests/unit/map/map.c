@@ -2,8 +2,8 @@
 /* The operations of hasp/map.h, one after the other and with threads that come and go.
  * */
 #include "../check.h"
-
-#include "hasp/map.h"
+#include "../crew.h"
+#include "options.h"
 
 #include <signal.h>
 #include <string.h>
@@ -16,7 +16,8 @@ static struct hasp_map *words_map(const char *lock, uint64_t budget)
 {
     struct hasp_map *map = NULL;
     struct hasp_map_options options = {
-        .key_bytes = WORD, .value_bytes = WORD, .lock_name = lock, .budget = budget};
+        .key_bytes = WORD, .value_bytes = WORD, .budget = budget};
+    set_way(&options, lock);
     CHECK_EQUAL(hasp_map_create(&map, &options), HASP_MAP_OK);
     return map;
 }
@@ -145,13 +146,14 @@ static enum hasp_map_change keep(void *argument, const void *value, size_t lengt
     return HASP_MAP_KEEP;
 }
 
-static void test_update(size_t value_bytes)
+static void test_update(size_t value_bytes, const char *way)
 {
     struct hasp_map *map = NULL;
     struct hasp_map_options options = {.key_bytes = WORD,
                                        .value_bytes = (uint32_t)value_bytes};
     uint64_t key = 0, number;
     bool present;
+    set_way(&options, way);
     CHECK_EQUAL(hasp_map_create(&map, &options), HASP_MAP_OK);
     CHECK_EQUAL(hasp_map_update(map, &key, WORD, keep, &present), HASP_MAP_ABSENT);
     CHECK(!present);
@@ -172,11 +174,17 @@ static void test_bad_input(void)
     static unsigned char long_key[HASP_MAP_KEY_MOST + 1];
     struct hasp_map *map = NULL;
     struct hasp_map_options unknown = {.lock_name = "no-such-lock"},
-                            crossed = {.least_buckets = 64, .most_buckets = 32};
+                            crossed = {.least_buckets = 64, .most_buckets = 32},
+                            many = {.servers = HASP_MAP_SERVERS_MOST + 1},
+                            both = {.servers = 1, .lock_name = "mcs"},
+                            none = {.serve_reads = true};
     size_t length = WORD;
     uint64_t value = 0;
     CHECK_EQUAL(hasp_map_create(&map, &unknown), HASP_MAP_UNKNOWN_LOCK);
     CHECK_EQUAL(hasp_map_create(&map, &crossed), HASP_MAP_BAD_OPTIONS);
+    CHECK_EQUAL(hasp_map_create(&map, &many), HASP_MAP_BAD_OPTIONS);
+    CHECK_EQUAL(hasp_map_create(&map, &both), HASP_MAP_BAD_OPTIONS);
+    CHECK_EQUAL(hasp_map_create(&map, &none), HASP_MAP_BAD_OPTIONS);
     CHECK_EQUAL(hasp_map_create(&map, NULL), HASP_MAP_OK);
     CHECK_EQUAL(hasp_map_put(map, long_key, sizeof long_key, &value, WORD),
                 HASP_MAP_BAD_KEY);
@@ -272,10 +280,11 @@ static void read_in_handler(int number)
 }
 
 /* Threads end, signals interrupt readers, and the process forks. */
-static void test_lives(void)
+static void test_lives(const char *lock)
 {
     pthread_t readers[READERS], thread;
-    shared = words_map(NULL, 0);
+    stop = false;
+    shared = words_map(lock, 0);
     CHECK_EQUAL(put(shared, 1, 1), HASP_MAP_CREATED);
     for (int i = 0; i < 300; i++) {
         CHECK_EQUAL(pthread_create(&thread, NULL, read_and_exit, NULL), 0);
@@ -306,16 +315,22 @@ static void test_lives(void)
 
 int main(void)
 {
+    crew_watch_forks();
     test_words(NULL);
     test_words("mcs");
+    test_words("servers=1");
+    test_words("all-by=8");
     test_any_bytes();
     test_growing_and_shrinking(NULL);
     test_growing_and_shrinking("mcs");
-    test_update(WORD);
-    test_update(0);
+    test_growing_and_shrinking("servers=2");
+    test_update(WORD, NULL);
+    test_update(0, NULL);
+    test_update(0, "servers=1");
     test_bad_input();
     test_memory(100000, 0, HASP_MAP_OVER_BUDGET);
     test_memory(0, 100000, HASP_MAP_NO_MEMORY);
-    test_lives();
+    test_lives(NULL);
+    test_lives("servers=1");
     return 0;
 }

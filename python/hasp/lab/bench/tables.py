@@ -13,6 +13,8 @@ from hasp.locks import native
 
 PROGRAM = "hasp-bench-tables"
 INSERTING = "hasp-insert"  # does not replace values, like clht
+# Hasp's table with one server for changes, and with one that also reads.
+SERVERS = ("servers=1", "all-by=1")
 MILLISECONDS = 100
 ROUNDS = 15
 QUICK_ROUNDS = 7
@@ -90,7 +92,7 @@ def _measure(options: Options) -> Iterator[Record]:
     rounds = options.runs or (QUICK_ROUNDS if options.quick else ROUNDS)
     threads = options.threads or min(int(host.facts().cpus), 32)
     subjects = [(name, "") for name in _subjects(program)]
-    subjects += [(OWN, lock) for lock in options.locks]
+    subjects += [(OWN, way) for way in (*SERVERS, *options.locks)]
 
     def command(case: Case, _: Subject) -> Iterator[str]:
         yield from (program, "--threads", str(threads))
