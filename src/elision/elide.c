@@ -14,6 +14,7 @@ enum {
 struct elision_settings elision_settings = {
     .tries = TRIES,
     .skip = SKIP,
+    .nesting = ELISION_NESTING,
     .waits_first = true,
     .by_site = STATISTICS,
     .guards_nests = true,
@@ -207,7 +208,7 @@ static bool nest(struct elision_thread *me, struct lock *lock, const struct elid
     if (me->aborted || me->count == ELISION_LOCKS || shown_word_needs_owner(lock))
         return false;
     /* Levels below the deepest of the hardware begin no transaction. */
-    uint32_t status = me->count < ELISION_NESTING ? htm_begin() : HTM_STARTED;
+    uint32_t status = me->count < elision_settings.nesting ? htm_begin() : HTM_STARTED;
     bool elides = status == HTM_STARTED &&
                   (htm_emulated() ? as->inner->trylock(lock) : is_free(lock));
     if (elides) {
@@ -232,7 +233,7 @@ static int end(struct elision_thread *me, int place, const struct elided *as)
     const bool aborted = me->aborted;
     if (unlikely(me->guard == lock)) /* emulation only */
         me->guard = NULL;
-    if (!aborted && me->count < ELISION_NESTING)
+    if (!aborted && me->count < elision_settings.nesting)
         htm_commit();
     if (htm_emulated())
         as->inner->unlock(lock);

@@ -45,6 +45,7 @@ enum {
 /* Set before there is a second thread. */
 struct elision_settings {
     uint32_t tries, skip;
+    uint32_t nesting; /* levels of transactions; deeper sections are in the last one */
     bool waits_first;   /* P3 */
     bool by_site;       /* P4 */
     bool guards_nests;  /* P5 */

@@ -58,7 +58,7 @@ def test_transactions(hasp):
 
 def test_transactions_of_a_machine_that_aborts_all_of_them(monkeypatch):
     probe = {"hardware": "fails", "probes": 1000, "commits": 0, "last_abort": 8}
-    monkeypatch.setattr(htm, "_probe", lambda: {**probe, "text": "it fails"})
+    monkeypatch.setattr(htm, "probed", lambda: {**probe, "text": "it fails"})
     found = {finding.name: finding for finding in htm.findings()}
     assert found["empty transactions"].value == "0 of 1,000 committed"
     assert "0x8 (capacity)" in found["empty transactions"].words

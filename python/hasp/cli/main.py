@@ -20,7 +20,7 @@ from hasp.base.output import complain
 # of this package, imported only when used, because `hasp run` must start quickly.
 GROUPS = {
     "find the lock that hurts": ("profile", "top", "report", "diff"),
-    "fix it": ("advise", "tune", "run", "adopt", "delegate"),
+    "fix it": ("advise", "tune", "run", "elide", "adopt", "delegate"),
     "compare lock algorithms": ("compare", "list", "bench", "check"),
     "research": ("study", "machine", "simulate", "predict"),
     "set up": ("doctor", "config", "completion"),

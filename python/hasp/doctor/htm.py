@@ -34,7 +34,7 @@ STATUS_BITS = {
 
 def findings() -> list[Finding]:
     """Return what the processor, the kernel and the library say about transactions."""
-    probe = _probe()
+    probe = probed()
     if probe is None:
         words = "hasp-locks does not run: install Hasp again for this machine"
         return [Finding(TOPIC, "RTM", "unknown", LACK, words)]
@@ -55,7 +55,11 @@ def findings() -> list[Finding]:
     return found
 
 
-def _probe() -> dict[str, Any] | None:
+def probed() -> dict[str, Any] | None:
+    """Return what the library found: hardware, text, probes, commits, last_abort.
+
+    `hardware` is works, absent, disabled or fails. None if the library does not run.
+    """
     program = str(native.program("hasp-locks"))
     printed = capture([program, "--transactions"], os.environ, timeout=10)
     if printed is None or printed.status != 0:

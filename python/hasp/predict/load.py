@@ -16,11 +16,13 @@ from itertools import pairwise
 
 from hasp.locks.kinds import MUTEX, RWLOCK, Kind
 
-VERSION = 3
+VERSION = 4
 SHAPE_VALUES = 128
 WEIGHT_OF_ALL = 1 << 20
 MILLION = 1_000_000
 WEIGHED_MOST = 256  # locks with a weight of their own
+PARTS_MOST = 4096  # parts of a lock's data
+LINES_MOST = 1 << 18  # of the data of all locks of a site
 
 Shape = tuple[int, ...]  # equally likely multiples of a mean, in permille
 CONSTANT: Shape = (1000,) * SHAPE_VALUES
@@ -41,6 +43,17 @@ class LoadSite:
     inner: tuple[tuple[int, float], ...] = ()  # index of a later site, mean number
     each_worker: bool = False  # each thread has `locks` locks of its own
     misses: float | None = None  # cache misses in a section; None if not measured
+    calls: float = 0.0  # share of the sections that make a system call or wait inside
+    tries: float = 0.0  # share of the acquisitions by trylock
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """How the program uses its mutexes, and how they are elided."""
+
+    one_lock: bool = False  # all mutexes are the same recursive one
+    trylock_nests: bool = False  # a trylock in an elided section elides, too
+    nesting: int = 0  # levels of transactions; 0: those of the library
 
 
 @dataclass(frozen=True)
@@ -101,6 +114,7 @@ class Variant:
     varies: bool  # times between sections vary exponentially; else they are constant
     lines: int  # most cache lines that a section writes
     seed: int
+    parts: int = 1  # of each lock's data; a section writes one, chosen at random
 
 
 @cache
@@ -143,12 +157,19 @@ def threads_by_role(load: Load, workers: int) -> list[int]:
     return counts + [role.recorded for role in load.roles if not role.scales]
 
 
-def described(load: Load, workers: int, variant: Variant) -> str:
+PLAIN = Scheme()
+
+
+def described(
+    load: Load, workers: int, variant: Variant, scheme: Scheme = PLAIN
+) -> str:
     """Return the load of that many workers in the form of the simulator."""
     shapes = {CONSTANT: 0, exponential(): 1}
     for site in load.sites:
         shapes.setdefault(site.shape, len(shapes))
-    lines = [str(VERSION), str(len(shapes)), *(_line(*shape) for shape in shapes)]
+    switches = (int(scheme.one_lock), int(scheme.trylock_nests), scheme.nesting)
+    lines = [str(VERSION), _line(*switches), str(len(shapes))]
+    lines += [_line(*shape) for shape in shapes]
     lines.append(str(len(load.sites)))
     lines += [_site(site, shapes, variant) for site in load.sites]
     lines.append(str(len(load.roles)))
@@ -163,11 +184,13 @@ def _line(*numbers: int) -> str:
 
 def _site(site: LoadSite, shapes: dict[Shape, int], variant: Variant) -> str:
     lines = lines_of(site, variant)
-    own = int(site.each_worker)
-    head = (int(site.rwlock), own, site.locks, lines, shapes[site.shape])
+    parts = min(variant.parts, PARTS_MOST, max(1, LINES_MOST // (site.locks * lines)))
+    kind = (int(site.rwlock), int(site.each_worker), site.locks)
+    head = (*kind, lines, parts, shapes[site.shape])
     inner = [part for at, times in site.inner for part in (at, round(1000 * times))]
     return _line(
         *head,
+        *(round(1000 * site.calls), round(1000 * site.tries)),
         *(len(site.weights), *site.weights, site.tail),
         *(len(site.inner), *inner),
     )

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +18,14 @@ from hasp.lab.simulate.machines.machine import Machine
 from hasp.lab.simulate.pool import Pool, PoolDisplay
 from hasp.locks.kinds import MUTEX
 from hasp.predict.changes import SiteChange, applied, visits_per_section
-from hasp.predict.load import Load, Variant, described, threads_by_role
+from hasp.predict.load import (
+    PLAIN,
+    Load,
+    Scheme,
+    Variant,
+    described,
+    threads_by_role,
+)
 
 WORKLOAD = "replay"
 SECTIONS = 4000  # simulated in a run, of all workers
@@ -37,6 +44,23 @@ class Case:
     workers: int
     variant: Variant
     change: SiteChange | None = None
+    scheme: Scheme = PLAIN
+
+
+@dataclass(frozen=True)
+class SiteOutcome:
+    """The sections of one site in a simulation; times are means in ns."""
+
+    sections: int
+    waited_ns: float  # to acquire it, in aborted transactions, too
+    held_ns: float
+    releasing_ns: float  # to release it, or to commit
+    taken: float  # share of the threads' time to acquire and release it
+    elided: int  # of the sections
+    # The transactions of its outermost sections: all, and by what ended them:
+    # committed, conflict, capacity, busy, trylock, other.
+    begun: int
+    ends: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -46,6 +70,7 @@ class Outcome:
     throughput: float  # outermost sections of the workers per ns
     busy: tuple[float, ...]  # by site: time in which its busiest lock is not free
     waiting: tuple[float, ...]  # by site: share of the threads' time
+    sites: tuple[SiteOutcome, ...] = ()
 
 
 def variants(seeds: int) -> list[Variant]:
@@ -62,19 +87,26 @@ class Runs:
     """Carries out simulations, each only once; their files are beside the machine's."""
 
     def __init__(
-        self, load: Load, machine: Machine, machine_file: str, rwlock: str | None = None
+        self,
+        load: Load,
+        machine: Machine,
+        machine_file: str,
+        rwlock: str | None = None,
+        longer: int = 1,
     ) -> None:
+        """`longer` multiplies the length of each run, for rare sections."""
         self.load = load
+        self.longer = longer
         self.machine = machine
         self.rwlock = rwlock
         self.done: dict[Case, Outcome] = {}
         self._machine_file = machine_file
         self._folder = Path(machine_file).parent
-        self._files: dict[tuple[int, Variant, SiteChange | None], str] = {}
+        self._files: dict[tuple[int, Variant, SiteChange | None, Scheme], str] = {}
 
     def of(self, load: Load) -> Runs:
         """Return simulations of another load on the same machine."""
-        return Runs(load, self.machine, self._machine_file, self.rwlock)
+        return Runs(load, self.machine, self._machine_file, self.rwlock, self.longer)
 
     def run(self, cases: Iterable[Case], width: int | None) -> dict[Case, Outcome]:
         """Return the outcome of each case; up to `width` run at the same time.
@@ -108,7 +140,7 @@ class Runs:
     def _job(self, case: Case) -> Job:
         load = self._load(case.change)
         threads = case.workers + load.others
-        length = duration_ns(load, case.workers)
+        length = min(self.longer * duration_ns(load, case.workers), MOST_NS)
         cpus = None
         if threads <= self._cpus:
             cpus = tuple(
@@ -135,10 +167,10 @@ class Runs:
         return applied(self.load, change) if change else self.load
 
     def _file(self, load: Load, case: Case) -> str:
-        key = (case.workers, case.variant, case.change)
+        key = (case.workers, case.variant, case.change, case.scheme)
         if key not in self._files:
             path = self._folder / f"{next(FILE_NUMBERS)}.load"
-            path.write_text(described(load, case.workers, case.variant))
+            path.write_text(described(load, case.workers, case.variant, case.scheme))
             self._files[key] = str(path)
         return self._files[key]
 
@@ -156,7 +188,29 @@ class Runs:
             record["operations"] / measured,
             tuple(site["busiest_ns"] / measured for site in sites),
             tuple(site["waited_ns"] / measured / threads for site in sites),
+            tuple(_site_outcome(site, threads * measured) for site in sites),
         )
+
+
+ENDS = ("committed", "conflict", "capacity", "busy", "trylock", "other")
+
+
+def _site_outcome(record: dict[str, Any], whole_ns: float) -> SiteOutcome:
+    sections = record["acquisitions"]
+
+    def mean(name: str) -> float:
+        return float(record[name]) / sections if sections else 0.0
+
+    return SiteOutcome(
+        sections,
+        mean("waited_ns"),
+        mean("held_ns"),
+        mean("releasing_ns"),
+        (record["waited_ns"] + record["releasing_ns"]) / whole_ns,
+        record["elided"],
+        record["begun"],
+        {end: record[end] for end in ENDS},
+    )
 
 
 def duration_ns(load: Load, workers: int) -> int:

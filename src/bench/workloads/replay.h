@@ -3,10 +3,14 @@
  * The load of a recorded program, as `hasp predict` describes it in a file: whole
  * numbers, separated by blanks, in this order.
  *
- *   3                                version
+ *   4                                version
+ *   one_lock trylock_nests nesting   all mutexes are the same one; what elision does in
+ *                                    a trylock; levels of transactions, 0: its default
  *   shapes, then for each: SHAPE_VALUES  equally likely multiples of a mean, permille
  *   sites, then for each:
- *     rwlock each_worker locks lines shape
+ *     rwlock each_worker locks lines parts shape
+ *     calls tries                      sections with a system call, and acquisitions by
+ *                                      trylock, in permille
  *     weighed, then that many          weights of the first locks
  *     tail                             weight of the other locks together
  *     inner, then for each: site times   sections inside, in permille of the sections
@@ -17,6 +21,9 @@
  *     visits, then for each: site weight   outermost sections
  *     for each site: hold_ns reads     mean without sections inside; reads in permille
  *
+ * A section writes `lines` lines of one of the `parts` of its lock's data, chosen at
+ * random; sections in different parts do not conflict.
+ *
  * A section contains only sections of later sites, so locks are always acquired in the
  * same order. With `each_worker`, every worker has `locks` locks of its own.
  */
@@ -25,7 +32,12 @@
 
 #include "bench/workloads/workloads.h"
 
-enum { SHAPE_VALUES = 128, REPLAY_VERSION = 3, REPLAY_LOCKS_MOST = 65536 };
+enum {
+    SHAPE_VALUES = 128,
+    REPLAY_VERSION = 4,
+    REPLAY_LOCKS_MOST = 65536,
+    REPLAY_PARTS_MOST = 4096,
+};
 
 struct replay_inner {
     unsigned site;
@@ -34,8 +46,9 @@ struct replay_inner {
 
 struct replay_site {
     bool rwlock, each_worker;
-    uint64_t locks, lines;
+    uint64_t locks, lines, parts;
     unsigned shape;
+    uint64_t calls, tries; /* permille */
     unsigned weighed;
     uint64_t *sums; /* cumulative weights of the first `weighed` locks */
     uint64_t tail;  /* weight of the others together */
@@ -66,6 +79,8 @@ struct replay_role {
 };
 
 struct replay_load {
+    bool one_lock, trylock_nests;
+    unsigned nesting;
     unsigned shape_count, site_count, role_count;
     uint64_t (*shapes)[SHAPE_VALUES]; /* permille */
     struct replay_site *sites;

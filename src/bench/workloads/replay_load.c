@@ -59,7 +59,10 @@ static void read_site(struct reader *reader, struct replay_load *load, unsigned 
     site->each_worker = next_number(reader, 1);
     site->locks = next_number(reader, REPLAY_LOCKS_MOST);
     site->lines = next_number(reader, 64);
+    site->parts = next_number(reader, REPLAY_PARTS_MOST);
     site->shape = next_index(reader, load->shape_count);
+    site->calls = next_number(reader, 1000);
+    site->tries = next_number(reader, 1000);
     site->weighed = next_count(reader, site->locks);
     site->sums = made(reader, site->weighed, sizeof *site->sums);
     uint64_t sum = 0;
@@ -77,7 +80,8 @@ static void read_site(struct reader *reader, struct replay_load *load, unsigned 
                     reader->run->load, index);
         }
     }
-    if ((!site->locks || (!sum && !site->tail)) && !reader->failed) {
+    bool empty = !site->locks || !site->parts || (!sum && !site->tail);
+    if (empty && !reader->failed) {
         reader->failed = true;
         explain(reader->run, "%s: site %u has no lock", reader->run->load, index);
     }
@@ -116,6 +120,9 @@ static void read_all(struct reader *reader, struct replay_load *load)
         reader->failed = true;
         explain(reader->run, "%s: unknown version", reader->run->load);
     }
+    load->one_lock = next_number(reader, 1);
+    load->trylock_nests = next_number(reader, 1);
+    load->nesting = next_count(reader, 16);
     load->shape_count = next_count(reader, ITEMS_MOST);
     load->shapes = made(reader, load->shape_count, sizeof *load->shapes);
     for (unsigned i = 0; i < load->shape_count && !reader->failed; i++)

@@ -65,6 +65,12 @@ static uint64_t busiest(const struct replay_site *site, const struct span *spans
     return most;
 }
 
+static const char *const ends[TRANSACTION_ENDS] = {
+    [ENDED_COMMITTED] = "committed", [ENDED_CONFLICT] = "conflict",
+    [ENDED_CAPACITY] = "capacity",   [ENDED_BUSY] = "busy",
+    [ENDED_TRYLOCK] = "trylock",     [ENDED_OTHER] = "other",
+};
+
 static void report_site(const struct run *run, const struct replay *replay,
                         unsigned number, uint64_t busy)
 {
@@ -75,12 +81,23 @@ static void report_site(const struct run *run, const struct replay *replay,
         all.acquisitions += one->acquisitions;
         all.waited += one->waited;
         all.held += one->held;
+        all.elided += one->elided;
+        all.releasing += one->releasing;
+        all.transactions.begun += one->transactions.begun;
+        for (unsigned end = 0; end < TRANSACTION_ENDS; end++)
+            all.transactions.ended[end] += one->transactions.ended[end];
     }
     double ns = 1e9 / (double)cycles_per_second();
     printf("%s{\"acquisitions\":%llu,\"waited_ns\":%.3f,\"held_ns\":%.3f,"
-           "\"busiest_ns\":%.3f}",
+           "\"busiest_ns\":%.3f,\"releasing_ns\":%.3f,\"elided\":%llu,\"begun\":%llu",
            number ? "," : "", (unsigned long long)all.acquisitions,
-           (double)all.waited * ns, (double)all.held * ns, (double)busy * ns);
+           (double)all.waited * ns, (double)all.held * ns, (double)busy * ns,
+           (double)all.releasing * ns, (unsigned long long)all.elided,
+           (unsigned long long)all.transactions.begun);
+    for (unsigned end = 0; end < TRANSACTION_ENDS; end++)
+        printf(",\"%s\":%llu", ends[end],
+               (unsigned long long)all.transactions.ended[end]);
+    printf("}");
 }
 
 void replay_report(const struct run *run)

@@ -4,6 +4,7 @@
 #define HASP_BENCH_WORKLOADS_REPLAY_RUN_H
 
 #include "bench/workloads/replay.h"
+#include "bench/workloads/transactions.h"
 #include "excluding.h"
 #include "sharing.h"
 
@@ -18,14 +19,24 @@ struct replay_lock {
 };
 
 struct replay_stats {
-    uint64_t acquisitions, waited, held; /* within the window; cycles */
-    uint64_t writes;                     /* in the whole run */
+    /* Within the window; cycles. An acquisition ends when the last attempt begins. */
+    uint64_t acquisitions, elided, waited, held, releasing;
+    struct transactions transactions; /* of its outermost sections, in the window */
+    uint64_t writes;                  /* in the whole run */
 };
 
 /* A time during which a thread wanted or exclusively held a lock. */
 struct span {
     const struct replay_lock *lock;
     uint64_t from, to;
+};
+
+/* A section that ended, or will if the transaction around it commits. */
+struct note {
+    struct replay_stats *stats; /* of its site */
+    const struct replay_lock *lock;
+    uint64_t wanted, began, ended, left;
+    bool reads, elided;
 };
 
 /* One worker. */
@@ -37,18 +48,43 @@ struct player {
     struct replay_stats *stats; /* by site */
     struct span *spans;         /* within the window */
     size_t span_count, span_room;
-    bool span_lost; /* out of memory */
+    struct note *notes; /* of the outermost section that it is in */
+    size_t note_count, note_room;
+    bool lost; /* out of memory */
+};
+
+/* A section that is to be entered. */
+struct attempt {
+    struct player *player;
+    const struct replay_site *site;
+    struct replay_lock *lock;
+    unsigned mutexes; /* that the thread holds */
+    bool reads, tries;
 };
 
 struct replay {
     struct replay_load load;
+    struct replay_lock *only;   /* with one_lock */
     struct replay_stats *stats; /* by worker and site */
     struct player *players;     /* by worker */
 };
 
 static inline size_t lock_bytes(const struct replay_site *site)
 {
-    return sizeof(struct replay_lock) + site->lines * sizeof(struct replay_line);
+    return sizeof(struct replay_lock) +
+           site->parts * site->lines * sizeof(struct replay_line);
 }
+
+static inline struct replay_lock *replay_lock_at(const struct replay_site *site,
+                                                 uint64_t index)
+{
+    return (struct replay_lock *)(site->memory + index * lock_bytes(site));
+}
+
+/* Returns a time of a shape with this mean, at random. */
+uint64_t replay_shaped(struct player *player, uint64_t mean, unsigned shape);
+
+/* Runs an outermost section of a site. */
+void replay_section(struct player *player, unsigned number);
 
 #endif

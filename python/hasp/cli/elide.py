@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""`hasp elide`: what lock elision gains for a program, predicted or measured."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hasp.base.durations import duration_argument
+from hasp.base.errors import HaspError
+from hasp.base.output import add_json_option
+from hasp.cli.measuring import positive
+from hasp.cli.traces import DEFAULT, add_trace_options, trace_behind
+from hasp.lab.simulate.counts import counts_argument
+
+if TYPE_CHECKING:
+    from hasp.elide.options import Options
+
+NAME = "elide"
+HELP = "say what lock elision gains for a program, predicted or measured"
+MACHINE = "i7-4770"
+
+EPILOG = """\
+examples:
+  hasp elide hasp.trace                          predict from a recorded run
+  hasp elide --machine haswell-72 --threads 1,18,72 hasp.trace
+  hasp elide --conflicts 5% hasp.trace           one section in twenty conflicts
+  hasp elide --validate                          the simulator beside measurements
+
+exit status: 0 an answer, whichever; 1 --validate missed a claim; 2 wrong usage, or a
+trace without what is needed; 130 after Ctrl-C, with what was simulated so far.
+"""
+
+
+def _share(text: str) -> float:
+    """Parse `5%` or `0.05`."""
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a share: write 5% or 0.05, at most 100%"
+        )
+    return value
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `hasp elide`."""
+    parser.usage = "hasp elide [options] [TRACE]"
+    parser.epilog = EPILOG
+    add_trace_options(parser)
+    add = parser.add_argument
+    add(
+        "--machine",
+        metavar="NAME",
+        default=MACHINE,
+        help="the machine with transactions to simulate: i7-4770, haswell-72, xeon-64, "
+        f"or a file (default: {MACHINE})",
+    )
+    add(
+        "--threads",
+        metavar="LIST",
+        type=counts_argument,
+        help="threads to simulate: 1,8,36 (default: 1, the recorded ones, all CPUs)",
+    )
+    add(
+        "--lock",
+        metavar="LOCK",
+        default="futex",
+        help="the lock to elide, of `hasp list` (default: futex)",
+    )
+    add(
+        "--conflicts",
+        metavar="SHARE",
+        type=_share,
+        help="how often two sections of one lock touch the same data, such as 5%% "
+        "(default: both never and always)",
+    )
+    add(
+        "--busy",
+        action="store_true",
+        help="threads never wait for work, although they did in the recording",
+    )
+    add(
+        "--budget",
+        metavar="TIME",
+        type=duration_argument,
+        help="end after about this time, with what is known: 30s, 5m",
+    )
+    add(
+        "--jobs",
+        metavar="N",
+        type=positive,
+        help="parallel simulations (default: all CPUs)",
+    )
+    add(
+        "--validate",
+        action="store_true",
+        help="compare the simulated machine with what was measured on an i7-4770",
+    )
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command and return the exit status."""
+    if arguments.validate:
+        from hasp.elide.claims import validate
+        from hasp.lab.simulate.machines import machine
+
+        if arguments.trace:
+            raise HaspError("--validate reads no trace", "leave one of them out")
+        named = machine.load(arguments.machine)
+        return validate(named, arguments.json, arguments.jobs)
+    from hasp.elide.elide import elide_trace
+
+    return elide_trace(_options(arguments))
+
+
+def _options(arguments: argparse.Namespace) -> Options:
+    from hasp.elide.options import Options
+    from hasp.lab.simulate.machines import machine
+    from hasp.locks import native
+
+    lock = native.lock(arguments.lock)
+    if lock.is_reference or lock.is_elided:
+        raise HaspError(
+            f"--lock {arguments.lock}: only a lock of Hasp's own can be elided",
+            "name one of `hasp list`, for example --lock futex",
+        )
+    trace = arguments.trace or trace_behind(arguments, ("json",)) or DEFAULT
+    return Options(
+        trace=Path(trace),
+        machine=machine.load(arguments.machine),
+        lock=lock.name,
+        threads=arguments.threads,
+        conflicts=arguments.conflicts,
+        process=arguments.process,
+        busy=arguments.busy,
+        budget_s=arguments.budget,
+        jobs=arguments.jobs,
+        json=arguments.json,
+    )

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""What eliding a program's locks would gain, predicted or measured."""

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: MIT
+"""Predict what elision gains: replay a recorded load on a machine with transactions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+
+from hasp.base.errors import HaspError, Interrupted
+from hasp.base.output import note
+from hasp.base.signals import interrupt_on_signals
+from hasp.elide.answer import Data, LockAnswer, Outlook, Point, Prediction
+from hasp.elide.configurations import ELIDE, FINE, Configuration, simulated
+from hasp.elide.obstacles import Obstacles, obstacles_of
+from hasp.elide.options import Options
+from hasp.lab.simulate.simulation import flattened
+from hasp.locks import native
+from hasp.predict.answer import Range
+from hasp.predict.calibration import calibrated
+from hasp.predict.changes import visits_per_section
+from hasp.predict.load import PARTS_MOST, Load, Variant
+from hasp.predict.predict import EACH_CPU, THREADS_MOST
+from hasp.predict.rebuild import rebuild
+from hasp.predict.runs import LINES, SECTIONS, Case, Outcome, Runs
+from hasp.profile.model.profile import Kind, Profile, Site
+from hasp.profile.report.words import plural
+
+SITES_MOST = 32
+RARE_SECTIONS = 60  # of a site in a simulation, if they take part of the time
+RARE_MATTERS = 0.01  # that part
+LONGER_MOST = 16
+USED = 0.005  # share of the run in the sections of a site that is simulated
+
+
+def predict(options: Options, profile: Profile) -> Prediction:
+    """Simulate the program; after Ctrl-C, return what is known if that is anything."""
+    cpus = options.machine.topology.cpus
+    refuse_machine(options)
+    obstacles = obstacles_of(profile)
+    most = max(options.threads or (cpus,))
+    load = _load(profile, most, options.busy, obstacles)
+    threads = _threads(options, load)
+    prediction = Prediction(
+        load,
+        options.lock,
+        options.machine.name,
+        cpus,
+        threads,
+        (Data.OWN, Data.SHARED) if options.conflicts is None else (Data.GIVEN,),
+        any(one.inner_tries for one in obstacles.values()),
+    )
+    if load is None:
+        return prediction
+    interrupt_on_signals()
+    with flattened(options.machine) as machine_file:
+        runs = Runs(load, options.machine, machine_file, longer=_longer(load))
+        try:
+            _simulate(runs, options, prediction, profile, obstacles)
+        except Interrupted:
+            note(f"interrupted after {plural(prediction.simulations, 'simulation')}")
+            if not prediction.points:
+                raise
+    return prediction
+
+
+def refuse_machine(options: Options) -> None:
+    """Raise HaspError for a machine without transactions."""
+    if not options.machine.figures.get(("transactions", "read_lines")):
+        raise HaspError(
+            f"{options.machine.name} has no hardware transactions, so it elides no "
+            "lock",
+            "name a machine that has: i7-4770, haswell-72 or xeon-64",
+        )
+
+
+def _load(
+    profile: Profile, most: int, busy: bool, obstacles: dict[int, Obstacles]
+) -> Load | None:
+    """Return the load with its obstacles; None if no mutex is used enough."""
+    used = [site for site in profile.sites if _is_used(site, profile)]
+    kept = frozenset(site.number for site in used[:SITES_MOST])
+    try:
+        load = rebuild(profile, most, busy, kept)
+    except HaspError:
+        if kept:
+            raise
+        return None
+    nothing = Obstacles()
+    sites = []
+    for site in load.sites:
+        found = obstacles.get(site.number, nothing)
+        sites.append(replace(site, calls=found.never, tries=found.inner_tries))
+    return replace(load, sites=tuple(sites))
+
+
+def _is_used(site: Site, profile: Profile) -> bool:
+    total = site.total
+    if site.kind is not Kind.MUTEX or total is None or not total.hold.mean_ns:
+        return False
+    return total.hold.total_ns >= USED * profile.duration_ns
+
+
+def _threads(options: Options, load: Load | None) -> tuple[int, ...]:
+    machine = options.machine
+    cpus = machine.topology.cpus
+    if options.threads is None:
+        recorded = load.workers if load else 1
+        return tuple(sorted({1, min(recorded, cpus), cpus}))
+    if max(options.threads) > min(EACH_CPU * cpus, THREADS_MOST):
+        raise HaspError(
+            f"{machine.name} has {plural(cpus, 'CPU')}, too few for "
+            f"{max(options.threads)} threads",
+            "name fewer threads, or a larger machine",
+        )
+    return tuple(sorted(set(options.threads)))
+
+
+def _longer(load: Load) -> int:
+    """Return how much longer runs must be to contain enough of the rare sections."""
+    needed = 1.0
+    for role in (role for role in load.roles if role.scales):
+        numbers = visits_per_section(load, role)
+        held = [n * ns for n, ns in zip(numbers, role.holds_ns, strict=True)]
+        whole = role.gap_ns + role.idle_ns + sum(held)
+        for number, ns in zip(numbers, held, strict=True):
+            if number and ns >= RARE_MATTERS * whole:
+                needed = max(needed, RARE_SECTIONS / (SECTIONS * number))
+    return round(min(needed, LONGER_MOST))
+
+
+def _variants(options: Options) -> list[dict[Data, Variant]]:
+    """Return what a recording leaves open; each under every assumption on the data."""
+    if options.conflicts is None:
+        parts = {Data.OWN: PARTS_MOST, Data.SHARED: 1}
+    else:
+        parts = {Data.GIVEN: _parts(options.conflicts)}
+    return [
+        {data: Variant(varies, lines, seed, n) for data, n in parts.items()}
+        for seed, (lines, varies) in enumerate(product(LINES, (True, False)), 1)
+    ]
+
+
+def _parts(conflicts: float) -> int:
+    """Return the parts of data among which two sections choose the same so often."""
+    return PARTS_MOST if conflicts <= 1 / PARTS_MOST else max(1, round(1 / conflicts))
+
+
+def _simulate(
+    runs: Runs,
+    options: Options,
+    prediction: Prediction,
+    profile: Profile,
+    obstacles: dict[int, Obstacles],
+) -> None:
+    ends = time.monotonic() + (options.budget_s or float("inf"))
+    reference = _reference(profile)
+    runs = runs.of(calibrated(runs, reference, options.jobs))
+    prediction.load = runs.load
+    configurations = simulated(prediction.has_inner_trylocks)
+    variants = _variants(options)
+    prediction.planned = len(variants)
+    done: list[dict[Data, Variant]] = []
+    for variant in variants:
+        if done and time.monotonic() >= ends:
+            note(f"the budget ended after {len(done)} of {len(variants)} variants")
+            break
+        cases = [
+            _case(prediction, configuration, n, each)
+            for configuration in configurations
+            for n in prediction.threads
+            for each in variant.values()
+        ]
+        workers = runs.load.workers
+        if workers <= prediction.cpus:
+            cases += [Case(reference, workers, each) for each in variant.values()]
+        runs.run(cases, options.jobs)
+        done.append(variant)
+        prediction.simulations = len(runs.done)
+        prediction.variants = len(done)
+        _fill(prediction, runs.done, done, reference)
+        prediction.locks = [
+            _lock(prediction, runs.done, done, at, profile, obstacles)
+            for at, site in enumerate(runs.load.sites)
+            if not site.rwlock
+        ]
+
+
+def _reference(profile: Profile) -> str:
+    known = {lock.name for lock in native.locks() if not lock.is_reference}
+    return profile.lock if profile.lock in known else "futex"
+
+
+def _case(
+    prediction: Prediction, one: Configuration, threads: int, variant: Variant
+) -> Case:
+    return Case(one.lock(prediction.lock), threads, variant, scheme=one.scheme)
+
+
+def _fill(
+    prediction: Prediction,
+    known: dict[Case, Outcome],
+    done: Sequence[dict[Data, Variant]],
+    reference: str,
+) -> None:
+    assert prediction.load
+    for configuration, threads, data in product(
+        simulated(prediction.has_inner_trylocks),
+        prediction.threads,
+        prediction.assumptions,
+    ):
+        ratios = []
+        for variant in done:
+            case = _case(prediction, configuration, threads, variant[data])
+            base = _case(prediction, FINE, threads, variant[data])
+            least = max(known[base].throughput, 1e-12)
+            ratios.append(known[case].throughput / least)
+        point = Point(configuration, threads, data)
+        prediction.points[point] = Range.of(ratios)
+    workers, rate = prediction.load.workers, prediction.load.rate
+    cases = [Case(reference, workers, v) for each in done for v in each.values()]
+    rates = [known[case].throughput / rate for case in cases if case in known]
+    prediction.baseline = Range.of(rates) if rates else None
+
+
+def _lock(
+    prediction: Prediction,
+    known: dict[Case, Outcome],
+    done: Sequence[dict[Data, Variant]],
+    at: int,
+    profile: Profile,
+    obstacles: dict[int, Obstacles],
+) -> LockAnswer:
+    assert prediction.load
+    site = prediction.load.sites[at]
+    recorded = next(one for one in profile.sites if one.number == site.number)
+    acquisitions = recorded.total.acquisitions if recorded.total else 0
+    return LockAnswer(
+        site.number,
+        site.name,
+        len(recorded.locks),
+        acquisitions / max(profile.duration_ns, 1) * 1e9,
+        site.hold_ns,
+        site.misses,
+        obstacles.get(site.number, Obstacles()),
+        {
+            data: _outlook(prediction, known, [one[data] for one in done], at)
+            for data in prediction.assumptions
+        },
+    )
+
+
+def _outlook(
+    prediction: Prediction,
+    known: dict[Case, Outcome],
+    variants: Sequence[Variant],
+    at: int,
+) -> Outlook:
+    most = prediction.most
+    elided = [known[_case(prediction, ELIDE, most, v)].sites[at] for v in variants]
+    fine = [known[_case(prediction, FINE, most, v)].sites[at] for v in variants]
+    sections = max(sum(one.sections for one in elided), 1)
+    causes = [cause for cause in elided[0].ends if cause != "committed"]
+    return Outlook(
+        Range.of([one.elided / max(one.sections, 1) for one in elided]),
+        {cause: sum(o.ends[cause] for o in elided) / sections for cause in causes},
+        Range.of([one.taken for one in fine]),
+        Range.of([one.taken for one in elided]),
+    )

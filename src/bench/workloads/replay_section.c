@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One section of a replayed load, with the sections inside.
+ *
+ * A section may be a transaction that is rolled back to its acquisition. What it has
+ * noted is then dropped, and it draws the same random numbers again: a section that
+ * makes a system call makes it in each attempt. Notes are added up after the outermost
+ * release.
+ */
+#include "bench/workloads/replay_run.h"
+
+#include "eliding.h"
+
+#include <stdlib.h>
+
+uint64_t replay_shaped(struct player *player, uint64_t mean, unsigned shape)
+{
+    uint64_t pick = random_below(&player->worker->random, SHAPE_VALUES);
+    return mean * player->replay->load.shapes[shape][pick] / 1000;
+}
+
+/* Returns true in `permille` of 1000 cases. */
+static bool happens(struct player *player, uint64_t permille)
+{
+    return random_below(&player->worker->random, 1000) < permille;
+}
+
+static struct replay_lock *picked(struct player *player, const struct replay_site *site)
+{
+    uint64_t first = site->each_worker ? player->worker->index * site->locks : 0;
+    uint64_t whole = (site->weighed ? site->sums[site->weighed - 1] : 0) + site->tail;
+    if (site->locks == 1)
+        return replay_lock_at(site, first);
+    uint64_t drawn = random_below(&player->worker->random, whole);
+    unsigned low = 0, high = site->weighed;
+    while (low < high) {
+        unsigned middle = (low + high) / 2;
+        if (drawn < site->sums[middle])
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    if (low == site->weighed && site->locks > site->weighed)
+        low += (unsigned)random_below(&player->worker->random,
+                                      site->locks - site->weighed);
+    return replay_lock_at(site, first + low);
+}
+
+static void touch(struct replay_line *lines, uint64_t count, bool reads)
+{
+    for (uint64_t i = 0; i < count; i++)
+        access_ahead(&lines[i], false);
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t value = load_relaxed(&lines[i].count);
+        if (reads)
+            continue;
+        access_ahead(&lines[i].count, true);
+        store_relaxed(&lines[i].count, value + 1);
+    }
+}
+
+/* Returns the mutex of a section; NULL if it has none: it has a lock for readers and
+ * writers, or the only mutex, which the thread holds already. */
+static struct mutex *mutex_of(const struct attempt *attempt)
+{
+    if (attempt->site->rwlock)
+        return NULL;
+    if (!attempt->player->replay->load.one_lock)
+        return &attempt->lock->mutex;
+    return attempt->mutexes ? NULL : &attempt->player->replay->only->mutex;
+}
+
+/* Returns false if a trylock failed. */
+static bool acquire(const struct attempt *attempt)
+{
+    struct run *run = attempt->player->run;
+    struct mutex *mutex = mutex_of(attempt);
+    if (mutex && attempt->tries)
+        return mutex_trylock(run, mutex);
+    if (mutex)
+        mutex_lock(run, mutex);
+    if (!attempt->site->rwlock)
+        return true;
+    if (attempt->reads)
+        sharing_read_lock(run, &attempt->lock->sharing);
+    else
+        sharing_write_lock(run, &attempt->lock->sharing);
+    return true;
+}
+
+static void release(const struct attempt *attempt)
+{
+    struct run *run = attempt->player->run;
+    struct mutex *mutex = mutex_of(attempt);
+    if (mutex)
+        mutex_unlock(run, mutex);
+    else if (attempt->site->rwlock)
+        sharing_unlock(run, &attempt->lock->sharing);
+}
+
+/* Keeps the part within the window. */
+static void add_span(struct player *player, const struct replay_lock *lock,
+                     uint64_t from, uint64_t to)
+{
+    const struct run *run = player->run;
+    from = from > run->window_start ? from : run->window_start;
+    to = to < run->window_end ? to : run->window_end;
+    if (from >= to)
+        return;
+    if (player->span_count == player->span_room) {
+        size_t room = player->span_room ? 2 * player->span_room : 256;
+        struct span *spans = realloc(player->spans, room * sizeof *spans);
+        if (!spans) {
+            player->lost = true;
+            return;
+        }
+        player->spans = spans;
+        player->span_room = room;
+    }
+    player->spans[player->span_count++] =
+        (struct span){.lock = lock, .from = from, .to = to};
+}
+
+static void note(struct player *player, const struct note *note)
+{
+    if (player->note_count == player->note_room) {
+        size_t room = player->note_room ? 2 * player->note_room : 64;
+        struct note *notes = realloc(player->notes, room * sizeof *notes);
+        if (!notes) {
+            player->lost = true;
+            return;
+        }
+        player->notes = notes;
+        player->note_room = room;
+    }
+    player->notes[player->note_count++] = *note;
+}
+
+/* Adds a section to the statistics of its site. */
+static void add_note(struct player *player, const struct note *note)
+{
+    struct replay_stats *stats = note->stats;
+    add_span(player, note->lock, note->wanted, note->reads ? note->began : note->ended);
+    stats->writes += !note->reads;
+    if (!run_counts(player->run, note->began))
+        return;
+    histogram_add(&player->worker->acquire, note->began - note->wanted);
+    stats->acquisitions++;
+    stats->elided += note->elided;
+    stats->waited += note->began - note->wanted;
+    stats->held += note->ended - note->began;
+    stats->releasing += note->left - note->ended;
+}
+
+/* Ends an outermost section, whose transactions are those since `before`. */
+static void add_notes(struct player *player, const struct transactions *before)
+{
+    for (size_t i = 0; i < player->note_count; i++)
+        add_note(player, &player->notes[i]);
+    if (player->note_count) {
+        const struct note *outermost = &player->notes[player->note_count - 1];
+        if (run_counts(player->run, outermost->began))
+            eliding_since(before, &outermost->stats->transactions);
+    }
+    player->note_count = 0;
+}
+
+/* With a system call in the middle, whose time is part of `cycles`. */
+static void work(uint64_t cycles, bool calls)
+{
+    cycles = calls ? cycles / 2 : cycles;
+    if (cycles)
+        pause_cycles(cycles);
+    if (!calls)
+        return;
+    eliding_forbid();
+    if (cycles)
+        pause_cycles(cycles);
+}
+
+static void section(struct player *player, unsigned number, unsigned mutexes);
+
+static void sections_inside(struct player *player, const struct replay_site *site,
+                            unsigned mutexes)
+{
+    for (unsigned i = 0; i < site->inner_count; i++) {
+        uint64_t times = site->inner[i].times;
+        uint64_t rounds = times / 1000 + happens(player, times % 1000);
+        for (uint64_t n = 0; n < rounds; n++)
+            section(player, site->inner[i].site, mutexes);
+    }
+}
+
+/* `mutexes`: how many the thread holds. */
+static void section(struct player *player, unsigned number, unsigned mutexes)
+{
+    const struct replay_site *site = &player->replay->load.sites[number];
+    const struct replay_use *use = &player->role->uses[number];
+    const struct attempt attempt = {
+        .player = player,
+        .site = site,
+        .lock = picked(player, site),
+        .mutexes = mutexes,
+        .reads = site->rwlock && happens(player, use->reads),
+        .tries = site->tries && happens(player, site->tries),
+    };
+    const uint64_t random = player->worker->random;
+    const size_t noted = player->note_count;
+    struct note made = {
+        .stats = &player->stats[number],
+        .lock = attempt.lock,
+        .reads = attempt.reads,
+        .wanted = ticks_aside(),
+    };
+    if (!acquire(&attempt))
+        return;
+    player->worker->random = random;
+    player->note_count = noted;
+    made.began = ticks_aside();
+    made.elided = eliding_now() && !site->rwlock;
+    uint64_t part =
+        site->parts > 1 ? random_below(&player->worker->random, site->parts) : 0;
+    touch(&attempt.lock->lines[part * site->lines], site->lines, attempt.reads);
+    bool calls = site->calls && happens(player, site->calls);
+    work(replay_shaped(player, use->hold, site->shape), calls);
+    sections_inside(player, site, mutexes + !site->rwlock);
+    made.ended = ticks_aside();
+    release(&attempt);
+    made.left = ticks_aside();
+    note(player, &made);
+}
+
+void replay_section(struct player *player, unsigned number)
+{
+    struct transactions before;
+    eliding_seen(&before);
+    section(player, number, 0);
+    add_notes(player, &before);
+}
