@@ -11,6 +11,7 @@ enum { CHUNK = 128, CHUNKS = 256 };
 
 struct record {
     struct elision_counts counts __attribute__((aligned(CACHE_LINE)));
+    struct elision_counts kept; /* by elision_counts_keep() */
     struct atomic_u32 next; /* in the stack: index plus one, 0 at its end */
     uint32_t index;
 };
@@ -82,21 +83,34 @@ struct elision_counts *elision_counts_claim(void)
     return &record->counts;
 }
 
+/* Sums of 64-bit words, as which all counts may be accessed. */
+typedef uint64_t __attribute__((may_alias)) word;
+
+static void add(struct elision_counts *to, const struct elision_counts *from)
+{
+    word *sums = (word *)to;
+    const word *more = (const word *)from;
+    for (unsigned i = 0; i < ELISION_COUNTS; i++)
+        sums[i] += more[i];
+}
+
+void elision_counts_keep(struct elision_counts *counts)
+{
+    struct record *record = (struct record *)counts;
+    add(&record->kept, counts);
+    *counts = (struct elision_counts){.begins = 0};
+}
+
 struct elision_counts elision_counts_sum(void)
 {
-    enum { WORDS = sizeof(struct elision_counts) / sizeof(uint64_t) };
-    union {
-        struct elision_counts counts;
-        uint64_t words[WORDS];
-    } sum = {.words = {0}};
+    struct elision_counts sum = {.begins = 0};
     for (uint32_t i = 0; i < CHUNKS; i++) {
         struct record *chunk =
             i ? (struct record *)(uintptr_t)load_acquire(&chunks[i]) : first;
         for (uint32_t j = 0; chunk && j < CHUNK; j++) {
-            const uint64_t *words = (const uint64_t *)&chunk[j].counts;
-            for (unsigned k = 0; k < WORDS; k++)
-                sum.words[k] += words[k];
+            add(&sum, &chunk[j].counts);
+            add(&sum, &chunk[j].kept);
         }
     }
-    return sum.counts;
+    return sum;
 }

@@ -4,7 +4,7 @@
  * transactions, so counting does not abort a transaction and is not rolled back.
  *
  * C1. begins = commits + aborts, summed over the causes, when no transaction is open.
- * C2. commits = the sum of committed_after[].
+ * C2. commits = the sum of committed_after[], and of levels[].
  */
 #ifndef HASP_ELISION_COUNTS_H
 #define HASP_ELISION_COUNTS_H
@@ -24,7 +24,12 @@ struct elision_counts {
     uint64_t skipped;                /* of these, after earlier aborts (P2, P4) */
     uint64_t guarded;                /* of these, inside a lock whose elision failed */
     uint64_t busy;                   /* of these, because they did not become free */
+    uint64_t fallbacks;              /* of these, after attempts, if timed */
+    uint64_t wait_ticks, abort_ticks, commit_ticks, fallback_ticks; /* account.h */
+    uint64_t spent_ticks;
 };
+
+enum { ELISION_COUNTS = sizeof(struct elision_counts) / sizeof(uint64_t) };
 
 /* Returns a record for the calling thread. */
 struct elision_counts *elision_counts_claim(void);
@@ -32,6 +37,9 @@ struct elision_counts *elision_counts_claim(void);
 /* Called when the thread that claimed the record ends. The counts remain, and another
  * thread may claim the record and continue them. */
 void elision_counts_release(struct elision_counts *counts);
+
+/* Adds a claimed record's counts to its thread's sum, and sets them to 0. */
+void elision_counts_keep(struct elision_counts *counts);
 
 /* Returns the sum over all threads. */
 struct elision_counts elision_counts_sum(void);

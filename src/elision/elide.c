@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "elision/elide.h"
 
-#include "elision/thread.h"
+#include "elision/account.h"
 #include "locks/memory/shown_word.h"
 
 /* For the model checker, one attempt and one skipped acquisition are enough, and sites
@@ -20,6 +20,8 @@ struct elision_settings elision_settings = {
     .guards_nests = true,
 };
 
+const struct elision_watcher *elision_watcher;
+
 /* Records of sites (P4), by a hash of the address. A record is 0, and is not written,
  * until a section of its site aborts. */
 enum { SITE_BITS = 12 };
@@ -36,25 +38,6 @@ static struct atomic_u32 *site_record(const void *site)
 static struct atomic_u32 *skips_of(struct lock *lock)
 {
     return (struct atomic_u32 *)(void *)&lock->count;
-}
-
-static struct elision_counts uncounted;
-
-static inline void count(uint64_t *events, uint64_t more)
-{
-    if (STATISTICS)
-        *events += more;
-}
-
-static struct elision_counts *counts_of(struct elision_thread *me)
-{
-    if (!STATISTICS)
-        return &uncounted;
-    if (unlikely(!me->counts)) {
-        me->counts = elision_counts_claim();
-        htm_thread_begins();
-    }
-    return me->counts;
 }
 
 static bool is_free(const struct lock *lock)
@@ -133,27 +116,12 @@ static void give_up(struct elision_thread *me, struct lock *lock,
 
 static void push(struct elision_thread *me, struct lock *lock)
 {
+    if (me->count)
+        add_inner(me, lock);
     me->locks[me->count++] = lock;
+    me->sections++;
     if (me->deepest < me->count)
         me->deepest = me->count;
-}
-
-static void count_abort(struct elision_thread *me, uint32_t status)
-{
-    struct elision_counts *counts = counts_of(me);
-    count(&counts->aborts[elision_cause(status)], 1);
-    if (status & HTM_NESTED)
-        count(&counts->nested_aborts, 1);
-}
-
-static void count_commit(struct elision_thread *me)
-{
-    struct elision_counts *counts = counts_of(me);
-    const unsigned most = ELISION_ATTEMPTS - 1;
-    count(&counts->commits, 1);
-    count(&counts->elided, me->deepest);
-    count(&counts->committed_after[me->failed < most ? me->failed : most], 1);
-    count(&counts->levels[me->deepest - 1], 1);
 }
 
 /* Emulation: the transaction has aborted, and the thread keeps the locks that it
@@ -165,6 +133,7 @@ static void turn_into_acquisitions(struct elision_thread *me, uint32_t status)
     if (me->count > 1)
         status |= HTM_NESTED;
     count_abort(me, status);
+    time_ends(me);
     give_up(me, me->locks[0], NULL, status);
     me->aborted = true;
 }
@@ -175,10 +144,11 @@ static uint32_t begin(struct elision_thread *me, struct lock *lock,
                       const struct elided *as)
 {
     count(&counts_of(me)->begins, 1);
+    me->outer = lock;
+    me->sections = me->deepest = me->inner_count = 0;
+    me->aborted = false;
     uint32_t status = htm_begin();
     if (status == HTM_STARTED) {
-        me->deepest = 0;
-        me->aborted = false;
         if (htm_emulated() ? as->inner->trylock(lock) : is_free(lock)) {
             push(me, lock);
             return HTM_STARTED;
@@ -194,10 +164,17 @@ static uint32_t begin(struct elision_thread *me, struct lock *lock,
 static int acquire(struct elision_thread *me, struct lock *lock,
                    const struct elided *as)
 {
-    if (me->count == 0 || me->aborted) /* an open transaction would undo it */
-        count(&counts_of(me)->acquired, 1);
+    const bool elides = me->count != 0;
+    if (STATISTICS && !elides && unlikely(elision_watcher))
+        elision_watcher->acquires(lock);
     int result = as->inner->lock(lock);
     elision_acquired(as);
+    if (!elides)
+        count_acquired(me, lock, true);
+    if (elides && me->aborted) { /* an open transaction would undo it */
+        count(&counts_of(me)->acquired, 1);
+        add_inner(me, lock);
+    }
     return result;
 }
 
@@ -237,9 +214,13 @@ static int end(struct elision_thread *me, int place, const struct elided *as)
         htm_commit();
     if (htm_emulated())
         as->inner->unlock(lock);
-    if (me->count || aborted)
+    if (me->count)
         return 0;
-    count_commit(me);
+    if (aborted) {
+        tell_watcher(me, me->outer, false, true);
+        return 0;
+    }
+    count_commit(me, me->outer);
     if (unlikely(me->site != NULL)) {
         store_relaxed(me->site, 0);
         me->site = NULL;
@@ -263,9 +244,12 @@ static bool try_to_elide(struct elision_thread *me, struct lock *lock,
     if (!may_elide(me, lock, site))
         return false;
     me->site = site && unlikely(load_relaxed(site) != 0) ? site : NULL;
+    time_begins(me);
     uint32_t status = 0;
     for (uint32_t failed = 0; failed < tries; failed++) {
-        if (!wait_until_free(me, lock))
+        bool free = wait_until_free(me, lock);
+        time_passes(me, &counts_of(me)->wait_ticks);
+        if (!free)
             return false;
         me->failed = (uint8_t)failed;
         status = begin(me, lock, as);
@@ -297,6 +281,14 @@ int elision_lock(struct lock *lock, const struct elided *as, const void *site)
     return elides ? 0 : acquire(me, lock, as);
 }
 
+static bool acquire_at_once(struct elision_thread *me, struct lock *lock,
+                            const struct elided *as)
+{
+    bool acquired = as->inner->trylock(lock);
+    count_acquired(me, lock, acquired);
+    return acquired;
+}
+
 static bool try_inside(struct elision_thread *me, struct lock *lock,
                        const struct elided *as)
 {
@@ -320,7 +312,7 @@ bool elision_trylock(struct lock *lock, const struct elided *as, const void *sit
     else if (is_free(lock) && try_to_elide(me, lock, as, site, 1))
         return true;
     else
-        acquired = as->inner->trylock(lock);
+        acquired = acquire_at_once(me, lock, as);
     if (!acquired && me->guard == lock)
         me->guard = NULL;
     if (acquired && elision_place(me, lock) < 0)
@@ -335,10 +327,15 @@ bool elision_timedlock(struct lock *lock, const struct elided *as,
     if (unlikely(me->count) ? elides_inside(me, lock, as)
                             : is_free(lock) && try_to_elide(me, lock, as, NULL, 1))
         return true;
-    if (!as->inner->timedlock(lock, deadline))
-        return false;
-    elision_acquired(as);
-    return true;
+    const bool elides = me->count != 0;
+    if (STATISTICS && !elides && unlikely(elision_watcher))
+        elision_watcher->acquires(lock);
+    bool acquired = as->inner->timedlock(lock, deadline);
+    if (acquired)
+        elision_acquired(as);
+    if (!elides)
+        count_acquired(me, lock, acquired);
+    return acquired;
 }
 
 int elision_unlock(struct lock *lock, const struct elided *as)

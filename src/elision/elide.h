@@ -38,8 +38,6 @@ struct elided {
     bool own_word; /* acquired by an atomic operation on the word */
 };
 
-extern struct elision_settings elision_settings __attribute__((visibility("hidden")));
-
 /* As in struct lock_operations. `site`: the instruction that called, or NULL. */
 int elision_lock(struct lock *lock, const struct elided *as, const void *site);
 bool elision_trylock(struct lock *lock, const struct elided *as, const void *site);

@@ -50,7 +50,10 @@ struct elision_settings {
     bool by_site;       /* P4 */
     bool guards_nests;  /* P5 */
     bool trylock_nests; /* a trylock inside an elided section elides, too */
+    bool timed;         /* measure the times of elision/account.h */
 };
+
+extern struct elision_settings elision_settings __attribute__((visibility("hidden")));
 
 enum elision_cause {
     ELISION_BY_CONFLICT,

@@ -3,6 +3,7 @@
 
 #include "elision/backend.h"
 #include "elision/counts.h"
+#include "platform/platform.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 enum { MAX_BYTES = 4096 };
+static const uint64_t SECOND = 1000000000;
 
 struct line {
     char text[MAX_BYTES];
@@ -76,6 +78,13 @@ void elision_statistics_write(const char *path)
     add_number(&line, "skipped", counts.skipped);
     add_number(&line, "guarded", counts.guarded);
     add_number(&line, "busy", counts.busy);
+    add_number(&line, "fallbacks", counts.fallbacks);
+    add_number(&line, "wait_ticks", counts.wait_ticks);
+    add_number(&line, "abort_ticks", counts.abort_ticks);
+    add_number(&line, "commit_ticks", counts.commit_ticks);
+    add_number(&line, "fallback_ticks", counts.fallback_ticks);
+    add_number(&line, "spent_ticks", counts.spent_ticks);
+    add_number(&line, "second_ticks", SECOND * SECOND / ticks_to_ns(SECOND));
     add(&line, "}\n");
     int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0)

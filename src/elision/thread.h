@@ -16,9 +16,14 @@ struct elision_thread {
     uint32_t guarded;         /* acquisitions until the guard is dropped */
     uint8_t count;            /* of elided locks, in `locks` */
     uint8_t deepest;          /* highest `count` since the transaction began */
+    uint8_t inner_count;      /* in `inner` */
     uint8_t failed;           /* attempts before this one */
     bool aborted;             /* emulation: the sections are no longer elided */
+    uint32_t sections;        /* since the transaction began */
     struct lock *locks[ELISION_LOCKS];
+    const struct lock *outer; /* of the transaction */
+    uint64_t entered, since;  /* ticks; see account.h. 0: not measured */
+    const struct lock *inner[ELISION_LOCKS]; /* for the watcher: other locks elided */
 };
 
 _Static_assert(sizeof(struct elision_thread) <= HTM_THREAD_WORDS * sizeof(uint64_t),

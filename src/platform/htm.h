@@ -47,7 +47,7 @@ enum {
     HTM_NESTED = 32, /* with other bits: aborted in an inner transaction */
 };
 
-enum { HTM_THREAD_WORDS = 32 };
+enum { HTM_THREAD_WORDS = 64 };
 
 /* Returns the code that was passed to htm_abort(). */
 static inline uint8_t htm_code(uint32_t status)

@@ -2,9 +2,13 @@
 #include "preload/elision.h"
 
 #include "elision/backend.h"
+#include "elision/elide.h"
 #include "elision/list.h"
 #include "elision/statistics.h"
+#include "elision/watch.h"
+#include "preload/dispatch.h"
 #include "preload/plan.h"
+#include "preload/real.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -47,6 +51,39 @@ static void tell(unsigned index, char *note)
         note[0] = '0'; /* children inherit these bytes */
 }
 
+static bool is_used;    /* mutexes are elided in this process */
+static bool is_default; /* of mutexes whose algorithm is not resolved yet */
+
+/* See elision/watch.h. Mutexes with an owner are never elided. */
+static bool covers(const struct lock *lock)
+{
+    const int type = lock->kind & KIND_TYPE;
+    if (lock->kind & ~KIND_OURS || (type != KIND_NORMAL && type != KIND_ADAPTIVE))
+        return false;
+    const unsigned slot = load_relaxed(&lock->algorithm);
+    return slot == DISPATCH_DEFAULT ? is_default : is_elided(slot - 1);
+}
+
+static const char *back_end_name(void)
+{
+    return elision_backend()->name;
+}
+
+EXPORT const struct elision_watched *
+hasp_elision_watch(const struct elision_watcher *watcher);
+
+const struct elision_watched *hasp_elision_watch(const struct elision_watcher *watcher)
+{
+    static const struct elision_watched watched = {elision_depth, covers, back_end_name,
+                                                   htm_emulated};
+    startup();
+    if (!is_used)
+        return NULL;
+    elision_watcher = watcher;
+    elision_settings.timed = true;
+    return &watched;
+}
+
 static const char *statistics_file;
 
 __attribute__((destructor)) static void write_statistics(void)
@@ -66,9 +103,13 @@ bool elision_prepare(unsigned chosen, struct elision_environment with)
     wrong = elision_set(with.options);
     if (wrong)
         refuse("HASP_ELISION_OPTIONS: ", wrong);
-    if (with.statistics && *with.statistics)
+    if (with.statistics && *with.statistics) {
         statistics_file = with.statistics;
-    if (htm_offered())
+        elision_settings.timed = true;
+    }
+    is_used = htm_offered();
+    is_default = is_elided(chosen) || plan_active;
+    if (is_used)
         return true;
     if (!with.back_end || strcmp(with.back_end, "never") != 0)
         tell(index, with.note);

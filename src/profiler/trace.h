@@ -29,6 +29,8 @@
 #ifndef HASP_PROFILER_TRACE_H
 #define HASP_PROFILER_TRACE_H
 
+#include "profiler/trace_elision.h"
+
 #include <stdint.h>
 
 #define TRACE_MAGIC "hasptrc"
@@ -121,6 +123,7 @@ struct trace_header {
      * all its processes together, in hundredths of a CPU; empty: none did. */
     char neighbour[16];
     uint64_t neighbour_percent;
+    uint64_t transactions; /* enum trace_transactions: of elided mutexes */
 };
 
 /* The event that `cache_misses` in the site statistics counts. */
@@ -128,12 +131,6 @@ enum trace_counter {
     TRACE_CACHE_MISSES = 1,  /* the processor's event of that name */
     TRACE_LAST_LEVEL_MISSES, /* of loads */
     TRACE_PAGE_FAULTS,       /* instead of misses, for tests */
-};
-
-/* Data on the program's threads that the sampler could not read. */
-enum trace_unread {
-    TRACE_NO_STATES = 1, /* /proc/self/task/TID/stat */
-    TRACE_NO_CALLS = 2,  /* /proc/self/task/TID/syscall */
 };
 
 enum trace_mode { TRACE_FULL = 1, TRACE_SAMPLED = 2 };
@@ -346,6 +343,7 @@ struct trace_site_stats {
     uint64_t taking_ticks; /* spent by the lock in timed acquisitions that found it
                               free, not scaled */
     struct trace_histogram wait, hold, handover;
+    struct trace_elision elision; /* included in `acquisitions`, not in the times */
 };
 
 /* A pair of locks: `inner` was acquired while `outer` was held. */

@@ -5,6 +5,12 @@
 
 #include <stdint.h>
 
+/* Data on the program's threads that the sampler could not read. */
+enum trace_unread {
+    TRACE_NO_STATES = 1, /* /proc/self/task/TID/stat */
+    TRACE_NO_CALLS = 2,  /* /proc/self/task/TID/syscall */
+};
+
 /* A lock that threads waited for when the sampler ran; the records of one sample have
  * the same `ticks`. A sample without waiters leaves no record. When there are too many
  * records, old ones are thinned out: `weight` is the number of samples represented. */

@@ -212,7 +212,42 @@ static void exclusion(void)
     CHECK_EQUAL(counter, THREADS * ROUNDS + ready);
 }
 
+static void *run_sections(void *unused)
+{
+    sections();
+    return unused;
+}
+
+static void *run_nested(void *unused)
+{
+    nested();
+    return unused;
+}
+
+static void *run_wait_inside(void *unused)
+{
+    wait_inside();
+    return unused;
+}
+
+/* The recorder begins with the second thread. */
+static void in_thread(void)
+{
+    check_join(check_start(run_sections, NULL));
+}
+
+static void nested_in_thread(void)
+{
+    check_join(check_start(run_nested, NULL));
+}
+
+static void wait_in_thread(void)
+{
+    check_join(check_start(run_wait_inside, NULL));
+}
+
 CHECK_MAIN(CASE(sections), CASE(nested), CASE(deep), CASE(trylock_inside),
            CASE(trylock_again), CASE(lock_again), CASE(wait_inside), CASE(wait_nested),
            CASE(recursive), CASE(error_checking), CASE(unlock_free), CASE(fork_inside),
-           CASE(signal_inside), CASE(reuse), CASE(exclusion))
+           CASE(signal_inside), CASE(reuse), CASE(exclusion),
+           CASE(in_thread), CASE(nested_in_thread), CASE(wait_in_thread))

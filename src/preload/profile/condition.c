@@ -5,6 +5,8 @@
  */
 #include "preload/profile/condition.h"
 
+#include "preload/profile/elision.h"
+
 #include "profiler/record/misuse.h"
 
 #include <errno.h>
@@ -36,13 +38,15 @@ int condition_destroy(pthread_cond_t *condition, void *caller)
 
 int condition_signal(pthread_cond_t *condition, void *caller)
 {
-    record_signal(condition, &as_condition, false, caller);
+    if (!elision_is_open())
+        record_signal(condition, &as_condition, false, caller);
     return next.pthread_cond_signal(condition);
 }
 
 int condition_broadcast(pthread_cond_t *condition, void *caller)
 {
-    record_signal(condition, &as_condition, true, caller);
+    if (!elision_is_open())
+        record_signal(condition, &as_condition, true, caller);
     return next.pthread_cond_broadcast(condition);
 }
 
@@ -76,7 +80,8 @@ static int wait_recorded(enum manner manner, pthread_cond_t *condition,
     struct record_wait w;
     int result;
     int token = wait_begin();
-    if (record_wait_begin(&w, condition, &as_condition, mutex, caller)) {
+    if (!elision_is_open() &&
+        record_wait_begin(&w, condition, &as_condition, mutex, caller)) {
         pthread_cleanup_push(cancelled, &w);
         result = wait_next(manner, condition, mutex, clock, at);
         pthread_cleanup_pop(0);

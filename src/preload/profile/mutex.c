@@ -2,12 +2,13 @@
 /* Hooks of pthread_mutex_*. */
 #include "preload/profile/mutex.h"
 
+#include "preload/profile/elision.h"
+
 #include "profiler/record/misuse.h"
 
 #include <errno.h>
 
-static const struct record_as as_mutex = {TRACE_MUTEX, TRACE_LOCK,
-                                          sizeof(pthread_mutex_t), 0};
+const struct record_as as_mutex = {TRACE_MUTEX, TRACE_LOCK, sizeof(pthread_mutex_t), 0};
 
 /* Glibc's kinds: the type in the low bits, and flags. */
 enum { KIND_TYPE = 3, KIND_ROBUST = 16, KIND_PRIORITY = 32 | 64, KIND_SHARED = 128 };
@@ -45,7 +46,7 @@ static bool is_callers(const pthread_mutex_t *mutex)
            (uint32_t)mutex->__data.__owner == current_thread();
 }
 
-static bool will_wait(const pthread_mutex_t *mutex)
+bool mutex_will_wait(const pthread_mutex_t *mutex)
 {
     return is_taken(mutex) && !is_callers(mutex);
 }
@@ -59,6 +60,13 @@ static bool is_usual(const pthread_mutex_t *mutex)
 static bool got(int result)
 {
     return result == 0 || result == EOWNERDEAD;
+}
+
+enum record_result mutex_outcome(int result)
+{
+    if (got(result))
+        return RECORD_GOT;
+    return result == ETIMEDOUT ? RECORD_TIMED_OUT : RECORD_FAILED;
 }
 
 static uint32_t flags_of(const pthread_mutex_t *mutex)
@@ -100,10 +108,12 @@ int mutex_destroy(pthread_mutex_t *mutex, void *caller)
 __attribute__((noinline)) int mutex_lock(pthread_mutex_t *mutex, void *caller)
 {
     struct record_acquisition a;
+    if (unlikely(elision_covers(mutex)))
+        return elided_lock(mutex, caller);
     bool special = !is_usual(mutex) || (!looks_free(mutex) && is_busy(mutex));
     if (!special && record_count_nested_lock(mutex, caller))
         return next.pthread_mutex_lock(mutex);
-    if (!record_acquire_begin(&a, mutex, &as_mutex, will_wait(mutex), caller))
+    if (!record_acquire_begin(&a, mutex, &as_mutex, mutex_will_wait(mutex), caller))
         return next.pthread_mutex_lock(mutex);
     int result = next.pthread_mutex_lock(mutex);
     record_acquire_end(&a, got(result) ? RECORD_GOT : RECORD_FAILED);
@@ -118,7 +128,8 @@ __attribute__((noinline)) int mutex_unlock(pthread_mutex_t *mutex, void *caller)
     if (record_count_nested_unlock(mutex))
         return next.pthread_mutex_unlock(mutex);
     if (!record_release_begin(&r, (uintptr_t)mutex)) {
-        misuse_unlocking(mutex, caller);
+        if (!elision_is_open())
+            misuse_unlocking(mutex, caller);
         return next.pthread_mutex_unlock(mutex);
     }
     int result = next.pthread_mutex_unlock(mutex);
@@ -142,26 +153,23 @@ static __attribute__((noinline)) int try_recorded(pthread_mutex_t *mutex, void *
 
 int mutex_trylock(pthread_mutex_t *mutex, void *caller)
 {
+    if (unlikely(elision_covers(mutex)))
+        return elided_trylock(mutex, caller);
     record_prefetch(mutex);
     if (record_skips(is_taken(mutex)))
         return next.pthread_mutex_trylock(mutex);
     return try_recorded(mutex, caller);
 }
 
-static enum record_result outcome(int result)
-{
-    if (got(result))
-        return RECORD_GOT;
-    return result == ETIMEDOUT ? RECORD_TIMED_OUT : RECORD_FAILED;
-}
-
 int mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *at, void *caller)
 {
     struct record_acquisition a;
-    if (!record_acquire_begin(&a, mutex, &as_mutex, will_wait(mutex), caller))
+    if (unlikely(elision_covers(mutex)))
+        return elided_clocklock(mutex, CLOCK_REALTIME, at, caller);
+    if (!record_acquire_begin(&a, mutex, &as_mutex, mutex_will_wait(mutex), caller))
         return next.pthread_mutex_timedlock(mutex, at);
     int result = next.pthread_mutex_timedlock(mutex, at);
-    record_acquire_end(&a, outcome(result));
+    record_acquire_end(&a, mutex_outcome(result));
     return result;
 }
 
@@ -191,6 +199,8 @@ static inline int lock(pthread_mutex_t *mutex, bool busy, void *caller)
 static __attribute__((noinline)) int lock_at_second_sight(pthread_mutex_t *mutex,
                                                           void *caller)
 {
+    if (unlikely(elision_watched()))
+        return mutex_lock(mutex, caller);
     return lock(mutex, is_busy(mutex), caller);
 }
 
@@ -222,10 +232,13 @@ EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
                                    const struct timespec *at)
 {
     struct record_acquisition a;
-    if (!record_acquire_begin(&a, mutex, &as_mutex, will_wait(mutex), RECORD_CALLER))
+    if (unlikely(elision_covers(mutex)))
+        return elided_clocklock(mutex, clock, at, RECORD_CALLER);
+    const bool busy = mutex_will_wait(mutex);
+    if (!record_acquire_begin(&a, mutex, &as_mutex, busy, RECORD_CALLER))
         return next.pthread_mutex_clocklock(mutex, clock, at);
     int result = next.pthread_mutex_clocklock(mutex, clock, at);
-    record_acquire_end(&a, outcome(result));
+    record_acquire_end(&a, mutex_outcome(result));
     return result;
 }
 

@@ -12,6 +12,12 @@ int mutex_lock(pthread_mutex_t *, void *caller) RECORD_HIDDEN;
 int mutex_trylock(pthread_mutex_t *, void *caller) RECORD_HIDDEN;
 int mutex_timedlock(pthread_mutex_t *, const struct timespec *,
                     void *caller) RECORD_HIDDEN;
+/* How mutexes are recorded. */
+extern const struct record_as as_mutex RECORD_HIDDEN;
+
+enum record_result mutex_outcome(int result) RECORD_HIDDEN;
+bool mutex_will_wait(const pthread_mutex_t *) RECORD_HIDDEN;
+
 int mutex_unlock(pthread_mutex_t *, void *caller) RECORD_HIDDEN;
 
 #endif

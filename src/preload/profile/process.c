@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Hooks for the start, fork and end of the process. Those of exec are in replace.c. */
 #include "preload/profile/next.h"
+#include "preload/profile/elision.h"
 
 #include "profiler/session/session.h"
 
@@ -34,6 +35,7 @@ __attribute__((constructor)) static void construct(void)
     next_find();
     if (!session_is_waiting())
         return;
+    elision_watch();
     pthread_atfork(NULL, NULL, forked);
     at_quick_exit(exits_quickly);
 }

@@ -51,6 +51,12 @@ static inline void record_prefetch(const void *object)
     prefetch_for_write((const struct atomic_u32 *)object);
 }
 
+/* Makes the thread's next acquisition take the slower path of the hook. */
+static inline void record_inspect_next(void)
+{
+    record_here.careful = RECORD_CAREFUL;
+}
+
 /*
  * Returns whether one of the thread's last RECORD_CAREFUL acquisitions found a lock
  * taken. Then the hook should check the lock word and record_handover_pending().
@@ -246,6 +252,9 @@ static inline struct recording *record_me(void)
     return session_first_operation();
 }
 
+/* For the trace's header: enum trace_transactions. */
+extern uint32_t record_transactions RECORD_HIDDEN;
+
 /* From here to record_leave, no operation of the thread is recorded. */
 static inline void record_enter(struct recording *me)
 {
@@ -266,6 +275,17 @@ static inline void record_leave(struct recording *me)
     light_barrier();
     record_here.inside--;
 }
+
+/* Registers a lock before its first elided section, so that its site is where the
+ * section begins. */
+void record_before_elision(const void *object, const struct record_as *as,
+                           void *caller) RECORD_HIDDEN;
+
+/* Adds to the statistics of a lock's elided sections: `more`, or NULL, and a number of
+ * acquisitions. `during`: the acquisition in progress, or NULL. */
+void record_elided(const void *object, const struct record_as *as,
+                   const struct trace_elision *more, uint32_t acquisitions,
+                   const struct record_acquisition *during) RECORD_HIDDEN;
 
 /* Returns the number of the lock at an address, or 0. */
 uint32_t record_lock_number(const void *object) RECORD_HIDDEN;

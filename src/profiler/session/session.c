@@ -59,6 +59,7 @@ static void fill_header(void)
     trace->cpus = cpu_count();
     trace->nodes = node_count();
     trace->machine = __ehdr_start.e_machine;
+    trace->transactions = record_transactions;
     trace->mode = settings.sampled ? TRACE_SAMPLED : TRACE_FULL;
     strncpy(trace->lock, settings.lock, sizeof trace->lock - 1);
     strncpy(trace->other_locks, settings.other_locks, sizeof trace->other_locks - 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/threads/recordings.h"
 
-__thread struct record_here record_here;
+/* The first acquisition of each thread takes the slower path of the hook. */
+__thread struct record_here record_here = {.careful = 1};
 
 static struct atomic_u64 first; /* struct recording */
 

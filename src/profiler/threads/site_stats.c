@@ -151,6 +151,15 @@ static void add_histogram(struct trace_histogram *to,
         to->bucket[i] += from->bucket[i];
 }
 
+void site_stats_add_elision(struct trace_site_stats *to,
+                            const struct trace_elision *more)
+{
+    typedef uint64_t __attribute__((may_alias)) word;
+    word *sums = (word *)&to->elision;
+    for (unsigned i = 0; i < sizeof *more / sizeof *sums; i++)
+        sums[i] += ((const word *)more)[i];
+}
+
 static void add_use(struct trace_site_stats *to, const struct trace_site_stats *from)
 {
     to->acquisitions += from->acquisitions;
@@ -188,6 +197,7 @@ static void add_use(struct trace_site_stats *to, const struct trace_site_stats *
     add_histogram(&to->wait, &from->wait);
     add_histogram(&to->hold, &from->hold);
     add_histogram(&to->handover, &from->handover);
+    site_stats_add_elision(to, &from->elision);
 }
 
 /* Empties a merged record, so that its sums are in the file only once. */

@@ -11,6 +11,10 @@ struct trace_site_stats *site_stats_find(struct recording *me, uint32_t site,
                                          enum trace_operation operation,
                                          enum trace_lock_kind lock_kind);
 
+/* Adds to the statistics of elided sections. */
+void site_stats_add_elision(struct trace_site_stats *to,
+                            const struct trace_elision *more);
+
 /* Adds all statistics to those of thread 0. The records become spare ones. */
 void site_stats_merge(struct recording *me);
 

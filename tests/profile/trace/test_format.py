@@ -23,6 +23,7 @@ STRUCTS = {
     "stack": format.STACK,
     "module": format.MODULE,
     "lock_count": format.LOCK_COUNT,
+    "elision": format.ELISION,
     "site_stats": format.SITE_STATS,
     "lock_order": format.LOCK_ORDER,
     "waiter_sample": format.WAITER_SAMPLE,
@@ -40,7 +41,7 @@ CONSTANTS = {
         f"TRACE_{member.name}": int(member)
         for family in (
             *(format.Mode, format.End, format.Operation, format.LockKind),
-            *(format.Unread, format.NoCall),
+            *(format.Transactions, format.Unread, format.NoCall),
             *(format.LockFlag, format.EventKind, format.OrderMode, format.Counter),
         )
         for member in family

@@ -16,11 +16,11 @@ from textual.widgets import ContentSwitcher, DataTable, Footer, Log, Static
 from hasp.base.errors import HaspError
 from hasp.profile.live.columns import (
     ORDERS,
-    SITE_HEADINGS,
     THREAD_HEADINGS,
     Order,
     headline,
     site_cells,
+    site_headings,
     sorted_sites,
     thread_cells,
 )
@@ -69,6 +69,7 @@ class TopApp(App[None]):
         self._traces: list[Trace] = []
         self._ended = False
         self._looking = False
+        self._elides = False  # the table has the column of elided sections
 
     def compose(self) -> ComposeResult:
         """Create the header, the bodies and the line of keys."""
@@ -84,7 +85,7 @@ class TopApp(App[None]):
         for number in (signal.SIGTERM, signal.SIGHUP):
             # The terminal must be restored when the view ends.
             asyncio.get_running_loop().add_signal_handler(number, self.exit)
-        self._table("sites").add_columns(*_apart(SITE_HEADINGS))
+        self._table("sites").add_columns(*_apart(site_headings(False)))
         self._table("threads").add_columns(*_apart(THREAD_HEADINGS))
         self._table("sites").focus()
         self._say(WAITING)
@@ -143,13 +144,17 @@ class TopApp(App[None]):
         self.query_one("#head", Static).update(f"{text}\n{'; '.join(parts)}")
 
     def _fill(self, interval: Interval) -> None:
-        assert self.feed is not None
+        assert self.feed is not None and self.feed.snapshot is not None
+        if self._elides != self.feed.snapshot.elides:
+            self._elides = self.feed.snapshot.elides
+            self._table("sites").clear(columns=True)
+            self._table("sites").add_columns(*_apart(site_headings(self._elides)))
         self._sites = sorted_sites(interval, self.order)[:MOST_ROWS]
         _refill(
             self._table("sites"),
             {
                 f"{row.kind} {row.name}": site_cells(
-                    row, self.feed.history(row), self.size.width
+                    row, self.feed.history(row), self.size.width, self._elides
                 )
                 for row in self._sites
             },

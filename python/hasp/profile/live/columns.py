@@ -15,6 +15,7 @@ from hasp.profile.report.words import count, few, listed, plural, share
 
 BARS = " ▁▂▃▄▅▆▇█"
 SPARK_WIDTH = 10
+SHORTEST_NAME = 19
 NAME_WIDTH = 26  # the width that remains beside the other columns
 STATE_WIDTH = 34  # the same in the threads' table
 HOLDER_WIDTH = 12
@@ -46,6 +47,8 @@ def order_of(title: str) -> Order:
 
 
 SITE_HEADINGS = ("site", "waiting", "held", "acq/s", "cont", "now", "holder", "waiters")
+ELIDED = "elided"  # a column of programs whose mutexes are elided, before `cont`
+ELIDED_PLACE = SITE_HEADINGS.index("cont")
 THREAD_HEADINGS = ("thread", "tid", "waiting", "section", "cpu", "now")
 
 
@@ -59,12 +62,32 @@ def sorted_sites(interval: Interval, order: Order) -> list[SiteRow]:
     return sorted(used, key=lambda row: (-order.value(row), row.name))
 
 
+def site_headings(elides: bool) -> tuple[str, ...]:
+    """Return the headings of the sites; `elides`: with the share of elisions."""
+    headings = list(SITE_HEADINGS)
+    if elides:
+        headings.insert(ELIDED_PLACE, ELIDED)
+    return tuple(headings)
+
+
 def site_cells(
-    row: SiteRow, history: Sequence[float], columns: int = COLUMNS
+    row: SiteRow,
+    history: Sequence[float],
+    columns: int = COLUMNS,
+    elides: bool = False,
 ) -> tuple[str, ...]:
-    """Return a site's cells, as in SITE_HEADINGS; a long name keeps both ends."""
+    """Return a site's cells, as in site_headings(); a long name keeps both ends."""
+    cells = list(_usual_cells(row, history, columns - elides * (len(ELIDED) + 1)))
+    if elides:
+        cells.insert(ELIDED_PLACE, share(row.elided))
+    return tuple(cells)
+
+
+def _usual_cells(
+    row: SiteRow, history: Sequence[float], columns: int
+) -> tuple[str, ...]:
     return (
-        both_ends(row.name, NAME_WIDTH + max(0, columns - COLUMNS)),
+        both_ends(row.name, max(NAME_WIDTH + columns - COLUMNS, SHORTEST_NAME)),
         few(row.waiting) if row.waiting >= 0.05 or not row.waiting else "<0.1",
         share(row.held),
         count(round(row.acquisitions)),

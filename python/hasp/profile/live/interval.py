@@ -33,6 +33,7 @@ class SiteRow:
     held: float = 0.0  # locks, on average
     acquisitions: float = 0.0  # per second
     contended: float | None = None  # share of the acquisitions
+    elided: float | None = None  # share of the acquisitions
     waiters: int = 0  # at the end of the interval
     # names of threads at the end of the interval
     holders: list[str] = field(default_factory=list)
@@ -112,6 +113,7 @@ def _rates(row: SiteRow, ticks: int, seconds_per_tick: float) -> None:
     row.acquisitions = max(sums.acquisitions, 0) / (ticks * seconds_per_tick)
     if sums.acquisitions > 0:
         row.contended = min(max(sums.contended, 0) / sums.acquisitions, 1.0)
+        row.elided = min(max(sums.elided, 0) / sums.acquisitions, 1.0)
 
 
 def _threads(

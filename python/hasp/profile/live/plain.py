@@ -7,10 +7,11 @@ import time
 
 from hasp.base.output import console, table
 from hasp.profile.live.columns import (
-    SITE_HEADINGS,
+    ELIDED,
     Order,
     headline,
     site_cells,
+    site_headings,
     sorted_sites,
 )
 from hasp.profile.live.feed import Feed
@@ -18,7 +19,7 @@ from hasp.profile.live.source import Source
 
 FIRST_LOOKS = 0.02  # seconds between polls for the first trace, then longer
 LONGEST_PAUSE = 0.5
-RIGHT = ("waiting", "held", "acq/s", "cont", "now")
+RIGHT = ("waiting", "held", "acq/s", "cont", "now", ELIDED)
 
 
 def show(source: Source, interval: float, tables: int, order: Order, rows: int) -> None:
@@ -72,11 +73,12 @@ def _print(feed: Feed, order: Order, rows: int, number: int) -> None:
     out.print(headline(feed.snapshot, interval))
     sites = sorted_sites(interval, order)
     form = table()
-    for heading in SITE_HEADINGS:
+    elides = feed.snapshot.elides
+    for heading in site_headings(elides):
         right = "right" if heading in RIGHT else "left"
         form.add_column(heading, justify=right, no_wrap=True)  # type: ignore[arg-type]
     for row in sites[:rows]:
-        form.add_row(*site_cells(row, feed.history(row)))
+        form.add_row(*site_cells(row, feed.history(row), elides=elides))
     out.print(form)
     if len(sites) > rows:
         out.print(f"and {len(sites) - rows} more")

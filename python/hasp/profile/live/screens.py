@@ -18,6 +18,7 @@ from hasp.base.errors import HaspError
 from hasp.profile.model.build import load
 from hasp.profile.model.profile import Profile, Site
 from hasp.profile.report.details import histogram_lines
+from hasp.profile.report.elision import TITLES, elision_lines
 from hasp.profile.report.findings import stack_words
 from hasp.profile.report.words import count, plural, share, time
 
@@ -28,6 +29,7 @@ Each line is a site: all locks created by one source location.
   held      share of the interval in which a lock was held (2 locks: up to 200 %)
   acq/s     acquisitions per second
   cont      share of acquisitions that had to wait
+  elided    share of acquisitions whose section was elided (lock elision only)
   now       threads waiting at this moment
   holder    holder at this moment
   waiters   history of the last intervals; a full bar is the maximum
@@ -93,12 +95,12 @@ def describe(profile: Profile, name: str, kind: str) -> Iterator[str]:
     """Return a site as lines: counts, stacks of its locks, and times."""
     for site in profile.sites:
         if site.name == name and site.kind.value == kind:
-            yield from _describe(site)
+            yield from _describe(site, profile)
             return
     yield f"{name}: its locks are no longer in the trace"
 
 
-def _describe(site: Site) -> Iterator[str]:
+def _describe(site: Site, profile: Profile) -> Iterator[str]:
     yield f"{site.name} ({site.kind.value}), since the start"
     use = site.total
     if use is not None:
@@ -108,6 +110,10 @@ def _describe(site: Site) -> Iterator[str]:
             f"{plural(len(site.locks), 'lock')}; "
             f"{share(site.share)} of all threads' time"
         )
+    if use is not None and use.elision is not None:
+        yield ""
+        yield TITLES.get(profile.transactions, "elided sections")
+        yield from (f"  {line}" for line in elision_lines(use.elision))
     for words, stack in (("created", site.created), ("first acquired", site.first)):
         if stack:
             yield f"\n{words}:"

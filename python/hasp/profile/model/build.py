@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from glob import escape as glob_escape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from hasp.base.errors import HaspError
 from hasp.profile.model import counter, proofs
 from hasp.profile.model.algorithms import other_locks
 from hasp.profile.model.clock import clock_of
+from hasp.profile.model.elision import transactions_of
 from hasp.profile.model.doubts import doubts_of, unseen_doubt
 from hasp.profile.model.executed import functions_absent
 from hasp.profile.model.foreign_waits import foreign_absent, foreign_waits
@@ -89,6 +91,14 @@ def symbolizer_of(trace: Trace) -> Symbolizer:
     return found
 
 
+def _algorithms(header: np.void) -> dict[str, Any]:
+    return {
+        "lock": text(header["lock"]),
+        "transactions": transactions_of(int(header["transactions"])),
+        "other_locks": other_locks(header),
+    }
+
+
 def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
     """Build the profile of a trace."""
     header = trace.header
@@ -116,8 +126,7 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
         command=_arguments(header["command"]),
         executable=text(header["executable"]),
         pid=int(header["pid"]),
-        lock=text(header["lock"]),
-        other_locks=other_locks(header),
+        **_algorithms(header),
         mode="sampled" if header["mode"] == Mode.SAMPLED else "full",
         cpus=int(header["cpus"]),
         nodes=int(header["nodes"]),

@@ -17,6 +17,7 @@ from typing import Any
 from hasp.profile.model.algorithms import in_words, of_kind
 from hasp.profile.model.cache_lines import SharedLine
 from hasp.profile.model.distribution import Distribution
+from hasp.profile.model.elision import Elision
 from hasp.profile.model.fairness import Fairness, Stripes
 from hasp.profile.model.foreign import ForeignWaits
 from hasp.profile.model.held_at_end import HeldAtEnd
@@ -69,6 +70,7 @@ class SiteStats:
     woken_by_broadcast: int | None = None
     empty_signals: int | None = None  # signals and broadcasts without a waiter
     futile_wakes: int | None = None
+    elision: Elision | None = None  # included in `acquisitions`, not in the times
 
     @property
     def spinning(self) -> float | None:
@@ -334,9 +336,9 @@ class Profile:
     stale_proofs: str = ""  # why others beside the trace are ignored
     unseen_runtimes: Sequence[Runtime] = ()
     held_at_end: Sequence[HeldAtEnd] = ()
-    # Algorithms of the other kinds of locks that were not glibc's.
-    other_locks: Mapping[Kind, str] = field(default_factory=dict)
-    # Site numbers by lock number, or 0. If empty, the sites' locks are searched.
+    transactions: str = ""  # that elided mutexes: rtm; emulated: script or undo
+    other_locks: Mapping[Kind, str] = field(default_factory=dict)  # not glibc's
+    # Site numbers by lock number; 0: none. If empty, the sites' locks are searched.
     lock_sites: Sequence[int] = field(default=(), compare=False, repr=False)
 
     def algorithm(self, kind: Kind) -> str:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hasp.profile.model.clock import Clock
 from hasp.profile.model.distribution import NOTHING, Distribution
+from hasp.profile.model.elision import elision_of
 from hasp.profile.model.profile import Operation, SiteStats
 from hasp.profile.trace import format
 from hasp.profile.trace.format import VERSION, Records, bucket_edges
@@ -52,7 +53,9 @@ class StatsReader:
         # Fields of a running program change one by one, so the counts may be
         # inconsistent.
         contended = min(_sum(records, "contended"), acquisitions)
-        held = acquisitions if operation in HOLDING else 0
+        elision = elision_of(records, self.clock)
+        acquired = acquisitions - (elision.elided if elision else 0)
+        held = max(acquired, 0) if operation in HOLDING else 0
         return SiteStats(
             acquisitions=acquisitions,
             contended=contended,
@@ -79,6 +82,7 @@ class StatsReader:
             trying_ns=self.clock.ns(_sum(records, "trying_ticks")),
             taking_ns=self.clock.ns(_sum(records, "taking_ticks")),
             taken_timed=max(_sum(records, "timed") - contended, 0),
+            elision=elision,
             **self._wakes(records, operation),
         )
 

@@ -47,6 +47,7 @@ class Sums:
     contended: int = 0
     wait: int = 0
     hold: int = 0
+    elided: int = 0  # of the acquisitions
 
     def add(self, other: Sums, sign: int = 1) -> None:
         """Add another's sums, or subtract them."""
@@ -54,6 +55,7 @@ class Sums:
         self.contended += sign * other.contended
         self.wait += sign * other.wait
         self.hold += sign * other.hold
+        self.elided += sign * other.elided
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,7 @@ class Snapshot:
     pid: int
     command: str
     lock: str  # the algorithms, in words
+    elides: bool  # mutexes, by transactions
     ended: bool
     begin: int  # ticks
     now: int
@@ -132,6 +135,7 @@ def take(path: Path) -> Snapshot:
         pid=int(header["pid"]),
         command=_command(bytes(header["command"])),
         lock=in_words(text(header["lock"]), other_locks(header)),
+        elides=bool(header["transactions"]),
         ended=bool(header["ended"]),
         begin=int(begin["ticks"]),
         now=now,
@@ -182,6 +186,19 @@ def _living(records: Records) -> Iterable[ThreadNow]:
         )
 
 
+def _sums(records: Records) -> Sums:
+    def total(column: np.ndarray) -> int:
+        return int(column.sum(dtype=np.uint64))
+
+    return Sums(
+        acquisitions=total(records["acquisitions"]),
+        contended=total(records["contended"]),
+        wait=total(records["wait_ticks"]),
+        hold=total(records["hold_ticks"]),
+        elided=total(records["elision"]["elided"]),
+    )
+
+
 def _sites(trace: Trace) -> dict[Place, Sums]:
     found: dict[Place, Sums] = {}
     for chunk in trace.each(ChunkKind.SITE_STATS):
@@ -195,19 +212,7 @@ def _sites(trace: Trace) -> dict[Place, Sums]:
                 continue
             these = records[acquiring & (keys == key)]
             sums = found.setdefault(Place(LockKind(kind), key & 0xFFFFFFFF), Sums())
-            sums.add(
-                Sums(
-                    *(
-                        int(these[name].sum(dtype=np.uint64))
-                        for name in (
-                            "acquisitions",
-                            "contended",
-                            "wait_ticks",
-                            "hold_ticks",
-                        )
-                    )
-                )
-            )
+            sums.add(_sums(these))
     return found
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from hasp import version
 from hasp.profile.diagnosis.diagnose import cause_json
 from hasp.profile.model.distribution import Distribution
+from hasp.profile.model.elision import as_json as elision_json
 from hasp.profile.model.profile import Lock, Profile, Site, SiteStats, Thread
 from hasp.profile.report.figures import (
     STATISTICS,
@@ -69,6 +70,7 @@ def program(profile: Profile) -> dict[str, Any]:
         "pid": profile.pid,
         "lock": profile.lock,
         "other_locks": {kind.value: name for kind, name in profile.other_locks.items()},
+        "transactions": profile.transactions,
         "mode": profile.mode,
         "cpus": profile.cpus,
         "nodes": profile.nodes,
@@ -157,6 +159,7 @@ def _stats(use: SiteStats) -> dict[str, Any]:
         "unseen_waits": use.unseen_waits,
         "unseen_wait_ns": use.unseen_wait_ns,
         "taking_ns": use.each_taking_ns,
+        "elision": elision_json(use.elision),
     }
 
 

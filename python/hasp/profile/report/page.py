@@ -12,6 +12,7 @@ from typing import Any
 
 from hasp.base import pages as page
 from hasp.profile.model.profile import Profile, Site, Thread
+from hasp.profile.report import elision
 from hasp.profile.report.details import octaves
 from hasp.profile.report.figures import METRICS, TIMES, Row, idle_rows, rows, statistic
 from hasp.profile.report.findings import Names, findings, inversions, stack_words
@@ -63,6 +64,7 @@ def render(profile: Profile) -> str:
     """Return the page."""
     names = Names(profile)
     found = rows(profile)
+    elided = elision.elided_rows(found)
     said = verdict(profile)
     command, recorded = headline(profile)
     return page.render(
@@ -76,6 +78,12 @@ def render(profile: Profile) -> str:
         hang=said.hang,
         evidence=said.evidence,
         why=why(profile, said.diagnosis),
+        elision_title=elision.title(profile),
+        elision_headings=[
+            heading.replace("-\n", "").replace("\n", " ")
+            for heading in elision.HEADINGS
+        ],
+        elided=[elision.cells(*pair) for pair in elided[:MOST_DETAILED]],
         findings=findings(profile, names)[:MOST_FINDINGS],
         inversions=inversions(profile, names)[:MOST_FINDINGS],
         events=len(profile.events),

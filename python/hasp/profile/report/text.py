@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from hasp.base.output import console, escaped
 from hasp.profile.model.profile import Overhead, Profile
+from hasp.profile.report import elision
 from hasp.profile.report.figures import Metric, Row, idle_rows, rows, statistic
 from hasp.profile.report.findings import (
     Finding,
@@ -76,6 +77,7 @@ def print_report(profile: Profile, choice: Choice) -> None:
         say(out, line)
     print_processes(profile, choice.top, out)
     print_table(profile, choice, out)
+    print_elided(profile, choice, out)
     print_idle(profile, choice.top, out)
     print_findings("misuse of locks", findings(profile, names), choice.top, out)
     print_findings("lock order", inversions(profile, names), choice.top, out)
@@ -217,6 +219,16 @@ def print_table(profile: Profile, choice: Choice, out: Console) -> None:
         part = sum(row.site.share for row in left)
         more = plural(len(left), "more site")
         say(out, f"and {more} with {share(part, ' ')} of the threads' time: --top all")
+
+
+def print_elided(profile: Profile, choice: Choice, out: Console) -> None:
+    """Print what became of elided sections, if there are any."""
+    found = elision.elided_rows(rows(profile, choice.by))
+    if not found:
+        return
+    lines = [elision.cells(row, sums) for row, sums in found[: choice.top]]
+    out.print()
+    print_lines(out, elision.HEADINGS, lines, elision.title(profile))
 
 
 def print_idle(profile: Profile, top: int | None, out: Console) -> None:

@@ -69,6 +69,15 @@ class Counter(IntEnum):
     PAGE_FAULTS = 3
 
 
+class Transactions(IntEnum):
+    """enum trace_transactions."""
+
+    NO_TRANSACTIONS = 0
+    PROCESSOR_TRANSACTIONS = 1
+    SCRIPTED_TRANSACTIONS = 2
+    UNDONE_TRANSACTIONS = 3
+
+
 class Unread(IntFlag):
     """enum trace_unread."""
 
@@ -176,6 +185,7 @@ HEADER = _struct(
     ("S1024", "executable"),
     ("S16", "neighbour"),
     (_64, "neighbour_percent"),
+    (_64, "transactions"),
 )
 CHUNK_HEAD = _struct(
     (_32, "kind record_bytes first used writer follow"), (_64, "owner reserved[4]")
@@ -220,6 +230,11 @@ LOCK_COUNT = _struct(
     (_32, "owner_changes node_changes"),
     (_64, "private"),
 )
+ELISION = _struct(
+    (_64, "begins commits aborts[8] nested_aborts committed_after[8] levels[8]"),
+    (_64, "elided skipped guarded busy fallbacks"),
+    (_64, "wait_ticks abort_ticks commit_ticks fallback_ticks spent_ticks"),
+)
 SITE_STATS = _struct(
     (_32, "thread site operation lock_kind"),
     (_64, "acquisitions contended wait_ticks wait_most hold_ticks hold_most timed"),
@@ -230,6 +245,7 @@ SITE_STATS = _struct(
     (_64, "cache_misses counted_sections unseen_waits unseen_wait_ticks trying_ticks"),
     (_64, "woken_by_signal woken_by_broadcast empty_signals futile_wakes taking_ticks"),
     (HISTOGRAM, "wait hold handover"),
+    (ELISION, "elision"),
 )
 LOCK_ORDER = _struct(
     (_32, "outer inner stack thread"),
@@ -288,6 +304,7 @@ RECORDS: dict[ChunkKind, np.dtype[np.void]] = {
 # Sizes in bytes of records that have grown since version 1.
 SMALLER = {
     ChunkKind.THREADS: THREAD.fields["outer_stack"][1],  # type: ignore[index]
+    ChunkKind.SITE_STATS: SITE_STATS.fields["elision"][1],  # type: ignore[index]
     ChunkKind.LOCK_ORDER: LOCK_ORDER.fields["gate"][1],  # type: ignore[index]
     ChunkKind.WAITER_SAMPLES: WAITER_SAMPLE.fields["holders_on_cpu"][1],  # type: ignore[index]
     ChunkKind.PROCESS_SAMPLES: PROCESS_SAMPLE.fields["idle_ns"][1],  # type: ignore[index]

@@ -22,6 +22,7 @@ from hasp.profile.trace.format import ChunkKind, Records
 from hasp.profile.trace.reader import Trace
 
 HISTOGRAMS = ("wait", "hold", "handover")
+ELISION = "elision"  # a struct of sums
 # For each kind: the fields that identify a record, and those that are not sums.
 KEYS: dict[ChunkKind, tuple[str, ...]] = {
     ChunkKind.LOCK_COUNTS: ("lock", "site"),
@@ -192,16 +193,22 @@ def _summed(records: Records, key: tuple[str, ...]) -> dict[tuple[int, ...], np.
         for name in HISTOGRAMS:
             if name in (record.dtype.names or ()):
                 found[mine][name]["bucket"] += record[name]["bucket"]
+        for name in _elision_of(record):
+            found[mine][ELISION][name] += record[ELISION][name]
     return found
 
 
 def _sums_of(record: np.void) -> Iterable[tuple[str, Any]]:
     names = record.dtype.names or ()
     kind = next(kind for kind, known in format.RECORDS.items() if known == record.dtype)
-    skipped = (*KEYS[kind], *OTHERS, *HISTOGRAMS)
+    skipped = (*KEYS[kind], *OTHERS, *HISTOGRAMS, ELISION)
     for name in names:
         if name not in skipped and not name.endswith("_most"):
             yield name, record[name]
+
+
+def _elision_of(record: np.void) -> Iterable[str]:
+    return format.ELISION.names or () if ELISION in (record.dtype.names or ()) else ()
 
 
 def _take(record: np.void, known: np.void) -> None:
@@ -216,6 +223,10 @@ def _take(record: np.void, known: np.void) -> None:
             taken_all = np.minimum(mine, known[name]["bucket"])
             mine -= taken_all
             known[name]["bucket"] -= taken_all
+    for name in _elision_of(record):
+        both = np.minimum(record[ELISION][name], known[ELISION][name])
+        record[ELISION][name] -= both
+        known[ELISION][name] -= both
 
 
 def _limit_largest(records: Records) -> None:

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* How a recorder in front of the locks learns what became of elided sections. Its
+ * functions are called outside transactions only. */
+#ifndef HASP_ELISION_WATCH_H
+#define HASP_ELISION_WATCH_H
+
+#include "elision/counts.h"
+#include "locks/lock.h"
+
+/* A commit, or an acquisition and the attempts before it; in emulation, also an
+ * abort. */
+struct elision_outcome {
+    const struct lock *lock; /* the outermost one */
+    bool committed;
+    bool emulated;                   /* aborted; the section kept its locks */
+    unsigned inner_count;
+    const struct lock *const *inner; /* ended with it; at most ELISION_LEVELS */
+    const struct elision_counts *counts;
+};
+
+struct elision_watcher {
+    /* The thread is about to acquire a lock that it does not elide. */
+    void (*acquires)(const struct lock *lock);
+    void (*ended)(const struct elision_outcome *outcome);
+};
+
+/* What the recorder is offered. */
+struct elision_watched {
+    unsigned (*open)(void); /* locks that the caller elides now */
+    bool (*covers)(const struct lock *lock); /* whether it may be elided */
+    const char *(*back_end)(void);           /* its name */
+    bool (*is_emulated)(void);
+};
+
+/* Set before there is a second thread. NULL: nobody watches. */
+extern const struct elision_watcher *elision_watcher
+    __attribute__((visibility("hidden")));
+
+#endif

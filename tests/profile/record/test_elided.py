@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""Elided sections in a recording. Emulated transactions: their outcomes are known."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from preload import matrix
+
+from hasp.profile.live.columns import site_cells, site_headings
+from hasp.profile.live.interval import between
+from hasp.profile.model.build import load
+from hasp.profile.model.elision import CAUSES
+from hasp.profile.model.profile import Profile
+from hasp.profile.model.snapshot import take
+from hasp.profile.report.page import render
+
+PROGRAM = matrix.PROGRAMS / "elision"
+TOTALS = ("begins", "commits", "nested_aborts", "skipped", "guarded", "busy")
+Hasp = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def record(
+    tmp_path: Path, hasp: Hasp, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[Profile, dict[str, Any]]]:
+    """Record a case; return its profile and what the library has counted itself."""
+
+    def run(case: str, elision: str, *options: str) -> tuple[Profile, dict[str, Any]]:
+        counts = tmp_path / "counts"
+        monkeypatch.setenv("HASP_ELISION", elision)
+        monkeypatch.setenv("HASP_ELISION_STATISTICS", str(counts))
+        trace = tmp_path / "hasp.trace"
+        words = ("--lock", "elide+futex", "-o", trace, *options, "--", PROGRAM, case)
+        done = hasp("profile", *words)
+        assert done.returncode == 0, done.stderr
+        return load(trace), json.loads(counts.read_text().splitlines()[-1])
+
+    return run
+
+
+def script(folder: Path, text: str) -> str:
+    path = folder / "script"
+    path.write_text(text)
+    return f"script:{path}"
+
+
+def test_every_acquisition_is_recorded(record) -> None:
+    """The program's four threads take locks[0] or locks[1] 3,000 times each."""
+    profile, _ = record("exclusion", "seed:3")
+    assert sorted(site.total.acquisitions for site in profile.sites)[0] == 12_000
+
+
+@pytest.mark.parametrize("options", [(), ("--sample",)])
+def test_the_locks_have_all_that_the_library_counts(record, options) -> None:
+    profile, counted = record("exclusion", "seed:3", *options)
+    found = [site.total.elision for site in profile.sites if site.total]
+    sums = [one for one in found if one is not None]
+    assert profile.transactions == "script"
+    for one in sums:
+        assert one.begins == one.commits + one.aborted
+        assert one.commits == sum(one.committed_after) == sum(one.levels)
+    # The library also counts what the recorder does with mutexes of its own.
+    for name in (*TOTALS, "elided"):
+        assert sum(getattr(one, name) for one in sums) <= counted[name], name
+    ticks = [counted[f"{name}_ticks"] for name in ("wait", "abort", "commit")]
+    assert sum(ticks) + counted["fallback_ticks"] == counted["spent_ticks"] > 0
+
+
+def test_sections_are_counted_at_their_own_locks(record, tmp_path: Path) -> None:
+    """One nest of three locks commits: once begun, three sections elided."""
+    profile, _ = record("nested_in_thread", script(tmp_path, "commit\n"))
+    sites = [site.total for site in profile.sites if site.total]
+    assert sum(use.elision.elided for use in sites) == 3
+    assert sum(use.acquisitions for use in sites) == 3
+    assert sum(use.elision.commits for use in sites) == 1
+
+
+def test_aborts_have_a_cause_and_cost_time(record, tmp_path: Path) -> None:
+    lines = script(tmp_path, "commit\nconflict+retry\ncapacity\ncommit 100\n")
+    profile, _ = record("in_thread", lines)
+    (site,) = profile.sites
+    elision = site.total.elision
+    assert dict(elision.causes) == {"conflict": 1, "capacity": 1}
+    # The second section aborts twice. It takes the lock, and so do the next three of
+    # the lock and three of its site.
+    assert (elision.fallbacks, elision.skipped) == (1, 6)
+    assert site.total.acquisitions - elision.elided == 7
+    assert elision.abort_ns > 0 and elision.commit_ns > 0
+    assert elision.wasted_share < 1
+    page = render(profile)
+    assert "Elided sections" in page and "EMULATED" in page
+
+
+def test_reports_show_them(record, hasp: Hasp, tmp_path: Path) -> None:
+    record("exclusion", "seed:3")
+    trace = tmp_path / "hasp.trace"
+    text = hasp("report", trace).stdout
+    assert "EMULATED" in text
+    assert max(map(len, text[text.index("elided") :].splitlines())) <= 80
+    found = json.loads(hasp("report", "--json", trace).stdout)
+    assert found["program"]["transactions"] == "script"
+    for lock in found["locks"]:
+        assert set(lock["elision"]["aborts"]) == set(CAUSES)
+    now = between(None, take(trace), lambda place: str(place.stack))
+    share = site_headings(True).index("elided")
+    row = max(now.sites, key=lambda one: one.elided or 0)
+    cells = site_cells(row, [], elides=True)
+    assert cells[share].endswith("%")
+    assert len(cells) == len(site_headings(True)) == len(site_headings(False)) + 1
+
+
+def test_a_program_whose_locks_are_not_elided_has_none(hasp: Hasp, tmp_path) -> None:
+    trace = tmp_path / "hasp.trace"
+    hasp("profile", "--lock", "futex", "-o", trace, "--", PROGRAM, "in_thread")
+    profile = load(trace)
+    assert profile.transactions == ""
+    assert all(site.total.elision is None for site in profile.sites)
+    assert "elided" not in hasp("report", trace).stdout
