@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,28 +17,37 @@ from hasp.profile.model.build import load
 from hasp.profile.model.elision import CAUSES
 from hasp.profile.model.profile import Profile
 from hasp.profile.model.snapshot import take
+from hasp.profile.report.document import document
+from hasp.profile.report.figures import metric
 from hasp.profile.report.page import render
+from hasp.profile.report.text import Choice, print_report
 
-PROGRAM = matrix.PROGRAMS / "elision"
 TOTALS = ("begins", "commits", "nested_aborts", "skipped", "guarded", "busy")
-Hasp = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def record(
-    tmp_path: Path, hasp: Hasp, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., tuple[Profile, dict[str, Any]]]:
+def record(tmp_path: Path) -> Callable[..., tuple[Profile, dict[str, Any]]]:
     """Record a case; return its profile and what the library has counted itself."""
 
-    def run(case: str, elision: str, *options: str) -> tuple[Profile, dict[str, Any]]:
+    def run(
+        case: str, elision: str, mode: str = "", lock: str = "elide+futex"
+    ) -> tuple[Profile, dict[str, Any]]:
         counts = tmp_path / "counts"
-        monkeypatch.setenv("HASP_ELISION", elision)
-        monkeypatch.setenv("HASP_ELISION_STATISTICS", str(counts))
-        trace = tmp_path / "hasp.trace"
-        words = ("--lock", "elide+futex", "-o", trace, *options, "--", PROGRAM, case)
-        done = hasp("profile", *words)
-        assert done.returncode == 0, done.stderr
-        return load(trace), json.loads(counts.read_text().splitlines()[-1])
+        extra = {
+            "HASP_ELISION": elision,
+            "HASP_ELISION_STATISTICS": str(counts),
+            "HASP_TRACE": str(tmp_path / "hasp.trace"),
+            "HASP_TRACE_MODE": mode,
+            "HASP_TRACE_LOCK": lock,
+            "LD_PRELOAD": str(matrix.library()),
+        }
+        recorder = matrix.library().parent / "profile" / "libhasp-profile.so"
+        elided = matrix.Lock(lock)
+        outcome = matrix.run_case("elision", case, elided, extra, interposer=recorder)
+        assert outcome.status == "passed", outcome
+        lines = counts.read_text().splitlines() if counts.exists() else []
+        (trace,) = tmp_path.glob("hasp.trace*")
+        return load(trace), json.loads(lines[-1]) if lines else {}
 
     return run
 
@@ -56,9 +64,9 @@ def test_every_acquisition_is_recorded(record) -> None:
     assert sorted(site.total.acquisitions for site in profile.sites)[0] == 12_000
 
 
-@pytest.mark.parametrize("options", [(), ("--sample",)])
-def test_the_locks_have_all_that_the_library_counts(record, options) -> None:
-    profile, counted = record("exclusion", "seed:3", *options)
+@pytest.mark.parametrize("mode", ["", "sample"])
+def test_the_sums_of_each_lock_agree(record, mode: str) -> None:
+    profile, counted = record("exclusion", "seed:3", mode)
     found = [site.total.elision for site in profile.sites if site.total]
     sums = [one for one in found if one is not None]
     assert profile.transactions == "script"
@@ -93,20 +101,27 @@ def test_aborts_have_a_cause_and_cost_time(record, tmp_path: Path) -> None:
     assert site.total.acquisitions - elision.elided == 7
     assert elision.abort_ns > 0 and elision.commit_ns > 0
     assert elision.wasted_share < 1
+
+
+def test_reports_show_them(
+    record, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profile, _ = record("exclusion", "seed:3")
+    print_report(profile, Choice(metric("share")))
+    text = capsys.readouterr().out
+    assert "EMULATED" in text
+    assert max(map(len, text[text.index("EMULATED") :].splitlines())) <= 80
+    found = document(profile)
+    assert found["program"]["transactions"] == "script"
+    for lock in found["locks"]:
+        assert set(lock["elision"]["aborts"]) == set(CAUSES)
     page = render(profile)
     assert "Elided sections" in page and "EMULATED" in page
 
 
-def test_reports_show_them(record, hasp: Hasp, tmp_path: Path) -> None:
+def test_the_live_view_has_their_share(record, tmp_path: Path) -> None:
     record("exclusion", "seed:3")
-    trace = tmp_path / "hasp.trace"
-    text = hasp("report", trace).stdout
-    assert "EMULATED" in text
-    assert max(map(len, text[text.index("elided") :].splitlines())) <= 80
-    found = json.loads(hasp("report", "--json", trace).stdout)
-    assert found["program"]["transactions"] == "script"
-    for lock in found["locks"]:
-        assert set(lock["elision"]["aborts"]) == set(CAUSES)
+    (trace,) = tmp_path.glob("hasp.trace*")
     now = between(None, take(trace), lambda place: str(place.stack))
     share = site_headings(True).index("elided")
     row = max(now.sites, key=lambda one: one.elided or 0)
@@ -115,10 +130,11 @@ def test_reports_show_them(record, hasp: Hasp, tmp_path: Path) -> None:
     assert len(cells) == len(site_headings(True)) == len(site_headings(False)) + 1
 
 
-def test_a_program_whose_locks_are_not_elided_has_none(hasp: Hasp, tmp_path) -> None:
-    trace = tmp_path / "hasp.trace"
-    hasp("profile", "--lock", "futex", "-o", trace, "--", PROGRAM, "in_thread")
-    profile = load(trace)
+def test_a_program_whose_locks_are_not_elided_has_none(
+    record, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profile, _ = record("in_thread", "never", lock="futex")
     assert profile.transactions == ""
     assert all(site.total.elision is None for site in profile.sites)
-    assert "elided" not in hasp("report", trace).stdout
+    print_report(profile, Choice(metric("share")))
+    assert "elided" not in capsys.readouterr().out

@@ -303,8 +303,7 @@ class Profile:
     duration_ns: int
     began: float  # seconds since the epoch
     ended: bool  # false: killed, or still running
-    # share of all threads' time in critical sections; nested ones count once
-    section_share: float
+    section_share: float  # of all threads' time, in sections; nested ones count once
     threads: Sequence[Thread]
     sites: Sequence[Site]  # by share, descending
     lock_order: Sequence[OrderedPair]
@@ -321,8 +320,7 @@ class Profile:
     others: Sequence[str] = ()  # traces of the other processes of the run
     damaged: bool = False  # parts of the trace could not be read
     samples: int = 0  # number of samples of waiters
-    # the event behind `cache_misses`, such as "cache misses"
-    counter: str | None = None
+    counter: str | None = None  # the event behind `cache_misses`: "cache misses"
     counter_absent: str | None = None  # why no event was counted
     # Why something was not measured; None if it was, even if nothing was found.
     holding_absent: str | None = None  # states of holders
