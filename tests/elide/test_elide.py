@@ -95,7 +95,7 @@ def test_a_machine_that_contradicts_the_thesis_is_a_finding(hasp, tmp_path) -> N
         (("--lock", "glibc"), "only a lock of Hasp's own"),
         (("--lock", "elide+futex"), "only a lock of Hasp's own"),
         (("--threads", "100"), "has 8 CPUs, too few for 100 threads"),
-        (("--validate",), "--validate reads no trace"),
+        (("--validate",), "--validate reads no trace and runs no command"),
     ],
 )
 def test_wrong_use_is_refused(hasp, trace, words, said) -> None:

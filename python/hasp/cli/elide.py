@@ -4,15 +4,16 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hasp.base.durations import duration_argument
 from hasp.base.errors import HaspError
+from hasp.base.extras import require
 from hasp.base.output import add_json_option
-from hasp.cli.measuring import positive
+from hasp.cli.measuring import add_measuring_options, positive
 from hasp.cli.traces import DEFAULT, add_trace_options, trace_behind
-from hasp.lab.simulate.counts import counts_argument
 
 if TYPE_CHECKING:
     from hasp.elide.options import Options
@@ -23,13 +24,21 @@ MACHINE = "i7-4770"
 
 EPILOG = """\
 examples:
+  hasp elide -- ./bench                          measure it if this machine has
+                                                 transactions; else record and predict
+  hasp elide --metric 'ops/s: ([0-9.]+)' --threads 1,2,4 -- ./bench -t {threads}
   hasp elide hasp.trace                          predict from a recorded run
   hasp elide --machine haswell-72 --threads 1,18,72 hasp.trace
   hasp elide --conflicts 5% hasp.trace           one section in twenty conflicts
   hasp elide --validate                          the simulator beside measurements
 
-exit status: 0 an answer, whichever; 1 --validate missed a claim; 2 wrong usage, or a
-trace without what is needed; 130 after Ctrl-C, with what was simulated so far.
+Where the processor's transactions work (`hasp doctor --htm`), the command runs in six
+configurations, interleaved as `hasp compare` does it. With HASP_ELISION=script:FILE or
+seed:N, transactions are emulated, and all that is printed says so.
+
+exit status: 0 an answer, whichever; 1 the program failed in a configuration, or
+--validate missed a claim; 2 wrong usage, or a trace without what is needed; 130 after
+Ctrl-C, with what was measured or simulated so far.
 """
 
 
@@ -48,7 +57,7 @@ def _share(text: str) -> float:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `hasp elide`."""
-    parser.usage = "hasp elide [options] [TRACE]"
+    parser.usage = "hasp elide [options] [TRACE] [-- COMMAND...]"
     parser.epilog = EPILOG
     add_trace_options(parser)
     add = parser.add_argument
@@ -58,12 +67,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=MACHINE,
         help="the machine with transactions to simulate: i7-4770, haswell-72, xeon-64, "
         f"or a file (default: {MACHINE})",
-    )
-    add(
-        "--threads",
-        metavar="LIST",
-        type=counts_argument,
-        help="threads to simulate: 1,8,36 (default: 1, the recorded ones, all CPUs)",
     )
     add(
         "--lock",
@@ -87,7 +90,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--budget",
         metavar="TIME",
         type=duration_argument,
-        help="end after about this time, with what is known: 30s, 5m",
+        help="simulate or measure for about this time at most: 30s, 5m",
     )
     add(
         "--jobs",
@@ -100,7 +103,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="compare the simulated machine with what was measured on an i7-4770",
     )
+    add(
+        "--predict",
+        action="store_true",
+        help="predict, although this machine has transactions",
+    )
+    add(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default=DEFAULT,
+        help=f"record a command into FILE (default: {DEFAULT})",
+    )
     add_json_option(parser)
+    add_measuring_options(parser)
+    # Not REMAINDER as in other verbs, because options may follow the TRACE.
+    parser.add_argument("command", nargs="*", metavar="COMMAND", help=argparse.SUPPRESS)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -109,13 +127,37 @@ def run(arguments: argparse.Namespace) -> int:
         from hasp.elide.claims import validate
         from hasp.lab.simulate.machines import machine
 
-        if arguments.trace:
-            raise HaspError("--validate reads no trace", "leave one of them out")
+        if arguments.trace or arguments.command:
+            raise HaspError(
+                "--validate reads no trace and runs no command", "leave one of them out"
+            )
         named = machine.load(arguments.machine)
         return validate(named, arguments.json, arguments.jobs)
-    from hasp.elide.elide import elide_trace
+    if not arguments.command:
+        from hasp.elide.elide import elide_trace
 
-    return elide_trace(_options(arguments))
+        return elide_trace(_options(arguments))
+    if arguments.trace:
+        raise HaspError(
+            f"there are a trace, {arguments.trace}, and a command", "name one of them"
+        )
+    require("study")
+    from hasp.cli.measuring import settings_of
+    from hasp.elide.elide import elide_command
+
+    options = _options(arguments)
+    simulated, arguments.threads = arguments.threads, _of_command(arguments)
+    settings = settings_of(arguments, ())
+    predicts = arguments.predict
+    options = replace(options, threads=simulated)
+    return elide_command(options, settings, predict_only=predicts)
+
+
+def _of_command(arguments: argparse.Namespace) -> tuple[int, ...] | None:
+    """Return the --threads that the command takes; without {threads}, none."""
+    lines = [*arguments.command, arguments.server or ""]
+    taken: tuple[int, ...] | None = arguments.threads
+    return taken if any("{threads}" in line for line in lines) else None
 
 
 def _options(arguments: argparse.Namespace) -> Options:
@@ -129,7 +171,10 @@ def _options(arguments: argparse.Namespace) -> Options:
             f"--lock {arguments.lock}: only a lock of Hasp's own can be elided",
             "name one of `hasp list`, for example --lock futex",
         )
-    trace = arguments.trace or trace_behind(arguments, ("json",)) or DEFAULT
+    if arguments.command:
+        trace = arguments.output
+    else:
+        trace = arguments.trace or trace_behind(arguments, ("json",)) or DEFAULT
     return Options(
         trace=Path(trace),
         machine=machine.load(arguments.machine),

@@ -46,6 +46,14 @@ REMEDIES = {
 }
 
 
+@dataclasses.dataclass(frozen=True)
+class LockSettings:
+    """Algorithms, and environment variables that control them."""
+
+    algorithms: Algorithms
+    environment: Mapping[str, str]
+
+
 class ReferenceFailed(HaspError):
     """The command does not work without Hasp, so there is nothing to compare."""
 
@@ -63,9 +71,11 @@ class ComparisonRunner:
         plans: Mapping[str, SitePlan] | None = None,
         environment: Mapping[str, str] | None = None,
         recorder: Recorder | None = None,
+        settings_of: Mapping[str, LockSettings] | None = None,
     ) -> None:
         """`plans` are those among the locks of the settings, by name.
 
+        `settings_of` has the locks whose names are not labels of algorithms.
         `environment` is added to that of every program. With a recorder, the traces of
         a run remain until the next run begins.
         """
@@ -79,10 +89,14 @@ class ComparisonRunner:
         self._failures: Counter[Cell] = Counter()
         self._reference_passed: set[int | None] = set()
         self._environments: dict[str, dict[str, str]] = {}
-        known = plans or {}
+        known, special = plans or {}, settings_of or {}
         for lock in settings.locks:
             plan = known.get(lock)
-            self.add(lock, of_plan(plan) if plan else given_lock(lock))
+            if lock in special:
+                self.add(lock, special[lock].algorithms)
+                self._environments[lock].update(special[lock].environment)
+            else:
+                self.add(lock, of_plan(plan) if plan else given_lock(lock))
 
     def add(self, name: str, lock: Algorithms) -> None:
         """Make algorithms known by their name in cells.

@@ -101,6 +101,7 @@ class Prediction:
     simulations: int = 0
     variants: int = 0  # that were simulated
     planned: int = 0
+    ending: BaseException | None = None  # what ended the simulations early
 
     @property
     def most(self) -> int:

@@ -58,7 +58,8 @@ def predict(options: Options, profile: Profile) -> Prediction:
         runs = Runs(load, options.machine, machine_file, longer=_longer(load))
         try:
             _simulate(runs, options, prediction, profile, obstacles)
-        except Interrupted:
+        except Interrupted as problem:
+            prediction.ending = problem
             note(f"interrupted after {plural(prediction.simulations, 'simulation')}")
             if not prediction.points:
                 raise

@@ -128,11 +128,11 @@ def reasons(locks: Sequence[LockAnswer]) -> Iterator[str]:
     for one in locks:
         for obstacle in one.obstacles.found:
             part = (
-                "every section"
+                "no section can commit"
                 if obstacle.share >= ALWAYS
-                else f"{share(obstacle.share, ' ')} of the sections"
+                else f"{share(obstacle.share, ' ')} of the sections cannot commit"
             )
-            yield f"{one.name}: {part} cannot commit: {obstacle.words}."
+            yield f"{one.name}: {part}: {obstacle.words}."
         if one.obstacles.inner_tries:
             yield (
                 f"{one.name}: {share(one.obstacles.inner_tries, ' ')} of the "

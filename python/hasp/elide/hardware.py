@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""The transactions that elided locks would use on this machine."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from hasp.base.errors import HaspError
+from hasp.base.process import capture
+from hasp.doctor.htm import probed
+from hasp.launch.interpose import environment
+from hasp.locks.given import given_lock
+
+BACK_END = "HASP_ELISION"
+OPTIONS = "HASP_ELISION_OPTIONS"
+EMULATED = ("script:", "seed:", "undo")
+
+
+@dataclass(frozen=True)
+class Transactions:
+    """What begins when an elided section begins."""
+
+    works: bool  # there are some: the processor's, or emulated ones
+    emulated: bool
+    words: str
+
+
+def transactions() -> Transactions:
+    """Return this machine's transactions, or what HASP_ELISION replaces them by."""
+    chosen = os.environ.get(BACK_END, "")
+    if chosen.startswith(EMULATED):
+        return Transactions(True, True, f"emulated ({BACK_END}={chosen})")
+    found = probed()
+    if found is None:
+        raise HaspError(
+            "hasp-locks does not run, so it is not known what this machine has",
+            "install Hasp again for this machine",
+        )
+    works = found["hardware"] == "works" and chosen != "never"
+    return Transactions(works, False, str(found["text"]))
+
+
+def accepts(options: str) -> bool:
+    """Return true if the library understands HASP_ELISION_OPTIONS=`options`."""
+    base = {**os.environ, BACK_END: "seed:1", OPTIONS: options}
+    words = ["/bin/true"]
+    made = environment(given_lock("elide+futex"), base, words)
+    done = capture(words, made, timeout=10)
+    return done is not None and done.status == 0

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""Run a command in the six configurations, interleaved, as `hasp compare` does."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import tempfile
+import time
+from pathlib import Path
+
+from hasp.base.errors import HaspError, Interrupted
+from hasp.base.output import note
+from hasp.base.signals import interrupt_on_signals
+from hasp.compare.comparison import new_comparison
+from hasp.compare.progress import ComparisonDisplay
+from hasp.compare.run import ComparisonRunner, LockSettings
+from hasp.compare.settings import Cell, Settings
+from hasp.compare.store import Comparison, Writer, lock_facts
+from hasp.elide.configurations import CONFIGURATIONS, Configuration
+from hasp.elide.hardware import BACK_END, OPTIONS, Transactions, accepts
+from hasp.elide.measurement import Measurement
+from hasp.elide.statistics import SETTING, counts_in
+from hasp.locks.given import given_lock
+from hasp.locks.native import ELISION, REFERENCE
+
+GLOBAL = "scope=global"
+
+
+class BudgetEnded(Exception):
+    """The time for the measurement is over."""
+
+
+def measure(
+    settings: Settings,
+    lock: str,
+    budget_s: float | None,
+    transactions: Transactions,
+    json: str | None,
+) -> Measurement:
+    """Make all runs; after Ctrl-C or at the end of the budget, return those so far.
+
+    Raises HaspError if the program does not work without Hasp.
+    """
+    has_global = accepts(GLOBAL)
+    chosen = tuple(one for one in CONFIGURATIONS if has_global or not one.is_global)
+    missing = tuple(one for one in CONFIGURATIONS if one not in chosen)
+    names = (REFERENCE, *(one.name for one in chosen))
+    settings = dataclasses.replace(settings, locks=names)
+    interrupt_on_signals()
+    with tempfile.TemporaryDirectory(prefix="hasp-elide-") as folder:
+        files = {one.name: Path(folder) / f"{one.name}.jsonl" for one in chosen}
+        special = {one.name: _settings(one, lock, files[one.name]) for one in chosen}
+        comparison = _comparison(settings, special)
+        measurement = Measurement(comparison, transactions, chosen, missing)
+        runner = ComparisonRunner(settings, settings_of=special)
+        writer = Writer(json) if json else None
+        try:
+            _carry_out(runner, comparison, writer, budget_s)
+        except BudgetEnded:
+            note("the budget is over: the runs so far count")
+        except (HaspError, Interrupted) as problem:
+            comparison.interrupted = True
+            measurement.ending = problem
+            if not any(run.measured for run in comparison.runs):
+                raise
+        finally:
+            if writer:
+                writer.close()
+        for one in chosen:
+            if one.elided:
+                measurement.counts[one.name] = counts_in(files[one.name])
+    return measurement
+
+
+def _settings(one: Configuration, lock: str, statistics: Path) -> LockSettings:
+    """Return the algorithm and the variables of a configuration."""
+    options = [word for word in (os.environ.get(OPTIONS),) if word]
+    variables = {}
+    if one.is_global:
+        options.append(GLOBAL)
+    if one.elided:
+        nests = one.scheme.trylock_nests
+        options.append(f"trylock={'nest' if nests else 'abort'}")
+        variables[SETTING] = str(statistics)
+    else:
+        variables[BACK_END] = "never"
+    if options and (one.elided or one.is_global):
+        variables[OPTIONS] = ",".join(options)
+    # One lock for all without elision is a scope of elided locks that never elide.
+    name = f"{ELISION}{lock}" if one.elided or one.is_global else lock
+    return LockSettings(given_lock(name), variables)
+
+
+def _comparison(settings: Settings, special: dict[str, LockSettings]) -> Comparison:
+    """Return a comparison without runs, whose locks are configurations."""
+    made = new_comparison(dataclasses.replace(settings, locks=(REFERENCE,)))
+    made.settings = settings
+    made.locks += [
+        {**lock_facts(one.algorithms), "name": name} for name, one in special.items()
+    ]
+    return made
+
+
+def _carry_out(
+    runner: ComparisonRunner,
+    comparison: Comparison,
+    writer: Writer | None,
+    budget_s: float | None,
+) -> None:
+    """Make every run; raises BudgetEnded after a round that ends too late."""
+    begun, block = time.monotonic(), None
+    with runner, ComparisonDisplay(comparison.settings) as progress:
+        comparison.peak_floor_bytes = runner.floor_bytes
+        if writer:
+            writer.header(comparison)
+
+        def starting(number: int, cell: Cell) -> None:
+            nonlocal block
+            late = budget_s is not None and time.monotonic() - begun > budget_s
+            if late and number > 1 and number != block:
+                raise BudgetEnded
+            block = number
+            progress.starting(number, cell)
+
+        for run in runner.runs(starting):
+            comparison.runs.append(run)
+            progress.finished(run, runner.given_up(run.cell))
+            if writer:
+                writer.run(run)
