@@ -81,6 +81,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="how often two sections of one lock touch the same data, such as 5%% "
         "(default: both never and always)",
     )
+    _add_control_options(parser)
+    add_json_option(parser)
+    add_measuring_options(parser)
+    # Not REMAINDER as in other verbs, because options may follow the TRACE.
+    parser.add_argument("command", nargs="*", metavar="COMMAND", help=argparse.SUPPRESS)
+
+
+def _add_control_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
     add(
         "--busy",
         action="store_true",
@@ -115,10 +124,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT,
         help=f"record a command into FILE (default: {DEFAULT})",
     )
-    add_json_option(parser)
-    add_measuring_options(parser)
-    # Not REMAINDER as in other verbs, because options may follow the TRACE.
-    parser.add_argument("command", nargs="*", metavar="COMMAND", help=argparse.SUPPRESS)
 
 
 def run(arguments: argparse.Namespace) -> int:
