@@ -26,9 +26,13 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "rwlocks": {"locks", "platform"},
     "spinlocks": {"locks", "platform"},
     "barriers": {"locks", "platform"},
-    "list": {"elision", "rwlocks", "spinlocks", "barriers", "locks", "platform"},
+    "list": {
+        *("borrowing", "elision", "rwlocks", "spinlocks", "barriers", "locks"),
+        "platform",
+    },
     "delegation": {"locks", "platform"},
     "elision": {"locks", "platform"},
+    "borrowing": {"elision", "locks", "platform"},
     "structures": {"delegation", "locks", "platform"},
     "profiler": {"platform"},
     "condition": {"locks", "platform"},
@@ -42,11 +46,11 @@ MAY_INCLUDE: dict[str, set[str]] = {
     },
     "preload": {
         *("condition", "rwlocks", "spinlocks", "barriers", "locks"),
-        *("elision", "delegation", "profiler", "platform"),
+        *("borrowing", "elision", "delegation", "profiler", "platform"),
     },
     "calibrate": {"platform"},
     "simulator": {"platform"},
-    "explorer": {"condition", "delegation", "platform", "structures"},
+    "explorer": {"borrowing", "condition", "delegation", "platform", "structures"},
     "bench": {
         *("platform", "locks", "rwlocks", "spinlocks", "barriers"),
         *("delegation", "elision", "structures", "profiler", "simulator", "explorer"),

@@ -17,7 +17,7 @@ int elided_find(const char *name);
 
 static inline bool is_elided(unsigned index)
 {
-    return index >= lock_count;
+    return index >= lock_count && index < elided_end();
 }
 
 /* Returns the index, in the list, of the lock that is elided. */

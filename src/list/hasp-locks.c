@@ -2,10 +2,11 @@
 /* Prints the lists of all kinds, one JSON object per line (schema 1; see
  * locks/list/descriptor.h), or with --wrapped the wrapped locks. A bypass_bound of -1
  * means unbounded. With --transactions, prints what the processor offers to elide
- * locks. */
+ * locks, and with --borrowing what keeps sections from being borrowed. */
 #include "barriers/list/descriptor.h"
+#include "borrowing/list.h"
 #include "elision/backend.h"
-#include "elision/list.h"
+#include "platform/native/registers.h"
 #include "rwlocks/list/descriptor.h"
 #include "spinlocks/list/descriptor.h"
 
@@ -44,7 +45,7 @@ static void print_entry(const char *kind, unsigned index, bool is_default,
 static void print_mutexes(unsigned begin, unsigned end)
 {
     for (unsigned i = begin; i < end; i++) {
-        const struct lock_descriptor lock = elided_at(i);
+        const struct lock_descriptor lock = listed_at(i);
         print_entry("mutex", i, i == lock_default, &lock);
     }
 }
@@ -86,12 +87,21 @@ static void print_transactions(void)
            probe.commits, probe.last_abort, elision_hardware_text(probe.hardware));
 }
 
+/* Prints why sections of other threads cannot be run on this host, or "". */
+static void print_borrowing(void)
+{
+    const char *obstacle = registers_obstacle();
+    printf("{\"schema\":1,\"obstacle\":\"%s\"}\n", obstacle ? obstacle : "");
+}
+
 int main(int count, char **words)
 {
     if (count > 1 && strcmp(words[1], "--transactions") == 0) {
         print_transactions();
+    } else if (count > 1 && strcmp(words[1], "--borrowing") == 0) {
+        print_borrowing();
     } else if (count > 1 && strcmp(words[1], "--wrapped") == 0) {
-        print_mutexes(lock_list_length, elided_end());
+        print_mutexes(lock_list_length, listed_end());
         print_rwlocks(rwlock_list_length, rwlock_count());
     } else {
         print_mutexes(0, lock_list_length);

@@ -6,6 +6,7 @@
  */
 #include "preload/barrier.h"
 
+#include "preload/borrowing/borrowing.h"
 #include "preload/dispatch.h"
 #include "preload/plan.h"
 #include "preload/real.h"
@@ -81,5 +82,6 @@ EXPORT int pthread_barrier_destroy(pthread_barrier_t *barrier)
 
 EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
+    before_kernel();
     return wait_used(barrier);
 }

@@ -4,6 +4,7 @@
 #include "condition/cancellable.h"
 #include "condition/wait.h"
 #include "elision/elide.h"
+#include "preload/borrowing/borrowing.h"
 #include "preload/dispatch.h"
 #include "preload/mutex.h"
 #include "preload/real.h"
@@ -151,6 +152,7 @@ static int wait_on(pthread_cond_t *condition, pthread_mutex_t *mutex,
                    const struct deadline *deadline)
 {
     struct lock *lock = lock_of(mutex);
+    before_kernel();
     elision_leave(ELISION_WAIT); /* a section that waits cannot be a transaction */
     int error = mutex_check_before_wait(lock);
     if (error)

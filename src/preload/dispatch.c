@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/dispatch.h"
 
+#include "borrowing/delegate.h"
 #include "preload/elision.h"
 #include "preload/plan.h"
 #include "preload/real.h"
@@ -104,6 +105,7 @@ void dispatch_fill(unsigned chosen, bool biased, bool elides)
     }
     if (elision_wanted(chosen)) /* most programs elide nothing */
         fill_elided(elides);
+    dispatch[elided_end() + 1] = delegate_operations;
     dispatch[DISPATCH_DEFAULT] = plan_active ? plan_operations : dispatch[chosen + 1];
 }
 

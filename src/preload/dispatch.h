@@ -9,11 +9,11 @@
 #ifndef HASP_PRELOAD_DISPATCH_H
 #define HASP_PRELOAD_DISPATCH_H
 
-#include "elision/list.h"
+#include "borrowing/list.h"
 
 #include <pthread.h>
 
-/* List entry i is in slot i + 1, and so are elided locks (elision/list.h). */
+/* List entry i is in slot i + 1, and so are the elided locks and `delegate`. */
 enum {
     DISPATCH_DEFAULT = 0,
     DISPATCH_GLIBC = 1,
@@ -58,7 +58,7 @@ enum {
  * first. */
 bool passed_through(struct lock *lock);
 
-/* Fills the table, with algorithm `chosen` (an index below elided_end()) as the
+/* Fills the table, with algorithm `chosen` (an index below listed_end()) as the
  * default. Without `elides`, an elided lock is the lock alone. */
 void dispatch_fill(unsigned chosen, bool biased, bool elides);
 

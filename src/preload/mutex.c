@@ -2,6 +2,7 @@
 /* pthread_mutex_*: adds glibc's mutex kinds and error codes to the lock operations. */
 #include "preload/mutex.h"
 
+#include "preload/borrowing/borrowing.h"
 #include "preload/dispatch.h"
 #include "preload/plan.h"
 #include "preload/real.h"
@@ -76,6 +77,7 @@ static bool wait_until(struct lock *lock, const struct deadline *deadline)
 
 static int lock_until(struct lock *lock, clockid_t clock, const struct timespec *at)
 {
+    before_kernel();
     if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
         return EINVAL;
     if (passed_through(lock))
@@ -158,6 +160,7 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *mutex)
 EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     struct lock *lock = lock_of(mutex);
+    before_kernel();
     if (likely(lock->kind == KIND_NORMAL))
         return operations_of(lock)->lock(lock);
     return lock_by_kind(lock);
@@ -166,6 +169,7 @@ EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     struct lock *lock = lock_of(mutex);
+    before_unlock(lock);
     if (likely(lock->kind == KIND_NORMAL))
         return operations_of(lock)->unlock(lock);
     return unlock_by_kind(lock);
@@ -174,6 +178,7 @@ EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
 EXPORT int pthread_mutex_trylock(pthread_mutex_t *mutex)
 {
     struct lock *lock = lock_of(mutex);
+    before_kernel();
     if (unlikely(passed_through(lock)))
         return real_pthread_mutex_trylock()(mutex);
     int result = before_locking(lock, EBUSY);

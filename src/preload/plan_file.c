@@ -4,7 +4,7 @@
 #include "preload/plan.h"
 
 #include "barriers/list/descriptor.h"
-#include "elision/list.h"
+#include "borrowing/list.h"
 #include "platform/native/small_file.h"
 #include "rwlocks/list/descriptor.h"
 
@@ -81,7 +81,7 @@ const char *const plan_kind_names[PLAN_KINDS] = {
 
 /* Find an algorithm by name in the list of a kind: its index, or -1. */
 static int (*const finders[PLAN_KINDS])(const char *name) = {
-    [PLAN_MUTEX] = elided_find,
+    [PLAN_MUTEX] = listed_find,
     [PLAN_RWLOCK] = rwlock_find,
     [PLAN_BARRIER] = barrier_find,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* pthread_rwlock_*: passes on what stays glibc's, and adds the checks of arguments. */
+#include "preload/borrowing/borrowing.h"
 #include "preload/real.h"
 #include "preload/rwlock_dispatch.h"
 
@@ -41,6 +42,7 @@ EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *lock)
 #define UNTIMED(function, operation)                                                   \
     EXPORT int function(pthread_rwlock_t *lock)                                        \
     {                                                                                  \
+        before_kernel();                                                               \
         if (shared(lock))                                                              \
             return real_##function()(lock);                                            \
         return rwlock_operations_of(rwlock_of(lock))->operation(rwlock_of(lock));      \
@@ -78,6 +80,7 @@ static int with_deadline(struct rwlock *lock, clockid_t clock,
     EXPORT int pthread_rwlock_timed##side(pthread_rwlock_t *lock,                      \
                                           const struct timespec *at)                   \
     {                                                                                  \
+        before_kernel();                                                               \
         struct rwlock *ours = rwlock_of(lock);                                         \
         timed_operation *timedlock = TIMED_OPERATION(ours, operation);                 \
         return timedlock ? with_deadline(ours, CLOCK_REALTIME, at, timedlock)          \
@@ -86,6 +89,7 @@ static int with_deadline(struct rwlock *lock, clockid_t clock,
     EXPORT int pthread_rwlock_clock##side(pthread_rwlock_t *lock, clockid_t clock,     \
                                           const struct timespec *at)                   \
     {                                                                                  \
+        before_kernel();                                                               \
         struct rwlock *ours = rwlock_of(lock);                                         \
         timed_operation *timedlock = TIMED_OPERATION(ours, operation);                 \
         return timedlock ? with_deadline(ours, clock, at, timedlock)                   \

@@ -4,6 +4,7 @@
  * filter may kill the process when it calls membarrier, which the biased release needs,
  * so the bias ends before the filter is installed.
  */
+#include "preload/borrowing/borrowing.h"
 #include "preload/dispatch.h"
 #include "preload/real.h"
 #include "preload/seccomp.h"
@@ -15,6 +16,7 @@
 static void before_filter(void)
 {
     dispatch_stop_bias();
+    borrow_stop();
     barrier_forbid();
 }
 
@@ -37,6 +39,7 @@ EXPORT int prctl(int option, ...)
     for (int i = 0; i < 4; i++)
         rest[i] = va_arg(arguments, long);
     va_end(arguments);
+    before_kernel();
     if (unlikely(installs_filter(SYS_prctl, option)))
         before_filter();
     return (int)result_of(
@@ -51,6 +54,7 @@ EXPORT long syscall(long number, ...)
     for (int i = 0; i < 6; i++)
         rest[i] = va_arg(arguments, long);
     va_end(arguments);
+    before_kernel();
     if (unlikely(installs_filter(number, rest[0])))
         before_filter();
     return result_of(

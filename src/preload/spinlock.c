@@ -5,6 +5,7 @@
  */
 #include "preload/spinlock.h"
 
+#include "preload/borrowing/borrowing.h"
 #include "preload/dispatch.h"
 #include "preload/real.h"
 
@@ -84,6 +85,7 @@ EXPORT int pthread_spin_init(pthread_spinlock_t *lock, int shared)
 
 EXPORT int pthread_spin_lock(pthread_spinlock_t *lock)
 {
+    before_kernel();
     return used.lock(spinlock_of(lock));
 }
 

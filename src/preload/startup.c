@@ -11,6 +11,7 @@
 #include "condition/queue.h"
 #include "platform/number_text.h"
 #include "preload/barrier.h"
+#include "preload/borrowing/borrowing.h"
 #include "preload/dispatch.h"
 #include "preload/elision.h"
 #include "preload/plan.h"
@@ -61,7 +62,7 @@ struct choice {
 };
 
 static const struct choice mutex_choice = {
-    "HASP_LOCK", elided_find,
+    "HASP_LOCK", listed_find,
     "HASP_LOCK names an unknown lock algorithm: ", "run `hasp list` for the names"};
 static const struct choice rwlock_choice = {
     "HASP_RWLOCK", rwlock_find,
@@ -95,6 +96,7 @@ static void forked(void)
 {
     thread_id_forget();
     fork_in_child();
+    borrow_forked();
     read_holds_in_child();
 }
 
@@ -134,7 +136,7 @@ static void announce_kind(char *text, const char *kind, unsigned index,
 static void announce(const struct algorithms *use, bool biased)
 {
     char text[320] = "lock=";
-    strcat(text, elided_at(use->lock).name);
+    strcat(text, listed_at(use->lock).name);
     announce_kind(text, " rwlock=", use->rwlock, rwlock_at(use->rwlock).about.name);
     announce_kind(text, " spinlock=", use->spinlock,
                   spinlock_list[use->spinlock].about.name);
@@ -143,6 +145,14 @@ static void announce(const struct algorithms *use, bool biased)
     strcat(text, biased ? " bias=on pid=" : " bias=off pid=");
     struct number_text pid;
     complain(text, number_text((uint32_t)getpid(), &pid));
+}
+
+static bool plan_delegates(void)
+{
+    for (unsigned i = 0; i < plan.entries; i++)
+        if (plan.entry[i].kind == PLAN_MUTEX && is_delegate(plan.entry[i].slot - 1u))
+            return true;
+    return false;
 }
 
 void startup(void)
@@ -190,6 +200,12 @@ void startup(void)
     find_condition_flags();
     if (use.rwlock || plan_concerns(PLAN_RWLOCK))
         rwlock_watch_threads();
+    if (is_delegate(use.lock) || plan_delegates())
+        borrow_prepare((struct borrow_environment){
+            .off = setting("HASP_BORROWING"),
+            .slice_ms = setting("HASP_BORROWING_SLICE_MS"),
+            .statistics = setting("HASP_BORROWING_STATISTICS"),
+            .preloaded = setting("LD_PRELOAD")});
     if (setting_is("HASP_VERBOSE", "1"))
         announce(&use, biased);
 }
@@ -209,6 +225,7 @@ __attribute__((constructor)) static void construct(int count, char **arguments,
 
 EXPORT pid_t _Fork(void)
 {
+    before_kernel();
     pid_t child = real__Fork()();
     if (child == 0)
         forked();

@@ -40,8 +40,8 @@ MAX_BACKTRACE = 6000
 # Programs that are run by other modules of this folder.
 RUN_ELSEWHERE = frozenset(
     {
-        *("barrier", "elision", "gdb_target", "hangs", "spinlock"),
-        *("spinlock_shared", "tsan", "tsan_static"),
+        *("barrier", "borrowed", "borrowed_signals", "elision", "gdb_target"),
+        *("hangs", "spinlock", "spinlock_shared", "tsan", "tsan_static"),
     }
 )
 

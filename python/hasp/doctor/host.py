@@ -57,6 +57,7 @@ def _cpus() -> list[Finding]:
     level = FINE if facts.numa_nodes > 1 else NOTE
     found.append(Finding("CPUs", "NUMA nodes", str(facts.numa_nodes), level, words))
     found.append(_transactions())
+    found.append(_delegation())
     return found
 
 
@@ -94,6 +95,14 @@ def _transactions() -> Finding:
         return Finding("CPUs", name, "disabled", NOTE, "the kernel disabled it")
     words = "this CPU has no transactional memory, or the hypervisor hides it"
     return Finding("CPUs", name, "absent", NOTE, words)
+
+
+def _delegation() -> Finding:
+    obstacle = native.delegation_obstacle()
+    name = f"{native.DELEGATE} (FSGSBASE)"
+    if obstacle is None:
+        return Finding("CPUs", name, "possible")
+    return Finding("CPUs", name, "impossible", NOTE, obstacle)
 
 
 def _speed() -> list[Finding]:

@@ -19,7 +19,10 @@ from hasp.locks.kinds import KINDS, MUTEX
 from hasp.locks.native import REFERENCE
 
 LIBRARY = "libhasp.so"
+DELEGATING_LIBRARY = "libhasp-delegate.so"
 PROFILER = "libhasp-profile.so"
+TUNABLES = "GLIBC_TUNABLES"
+WITHOUT_RSEQ = "glibc.pthread.rseq=0"
 TRACE_SETTINGS = (
     *("HASP_TRACE", "HASP_TRACE_SESSION", "HASP_TRACE_MODE"),
     *("HASP_TRACE_LIMIT", "HASP_TRACE_LOCK", "HASP_TRACE_OTHER_LOCKS"),
@@ -82,7 +85,7 @@ def environment(
         libraries.append(native.profiler())
         result.update(trace_settings)
     if not chosen.is_reference:
-        libraries.append(native.library())
+        libraries.append(_library(chosen, result))
         # Without HASP_LOCK, libhasp.so would replace mutexes by its default.
         replaced = {MUTEX, *(kind for kind in KINDS if chosen.of(kind) != REFERENCE)}
         result.update({kind.setting: chosen.of(kind) for kind in replaced})
@@ -98,6 +101,22 @@ def environment(
         result.update(apply.settings(chosen.plan, files_of(program, result)))
     result["LD_PRELOAD"] = preload(program, result, libraries)
     return result
+
+
+def _library(chosen: Algorithms, result: dict[str, str]) -> Path:
+    """Return the interposer; `delegate` needs one of its own, and settings."""
+    if not any(lock.is_delegate for lock in chosen.used):
+        return native.library()
+    obstacle = native.delegation_obstacle()
+    if obstacle:
+        raise HaspError(
+            f"delegate cannot run sections of other threads here: {obstacle}",
+            "choose another lock of `hasp list`",
+        )
+    others = [one for one in result.get(TUNABLES, "").split(":") if one]
+    kept = [one for one in others if not one.startswith("glibc.pthread.rseq=")]
+    result[TUNABLES] = ":".join([*kept, WITHOUT_RSEQ])
+    return native.delegating_library()
 
 
 def _park_settings(
@@ -148,7 +167,7 @@ def _preloaded(environment: Mapping[str, str]) -> list[str]:
 
 
 def _is_ours(path: str) -> bool:
-    return Path(path).name in (LIBRARY, PROFILER)
+    return Path(path).name in (LIBRARY, DELEGATING_LIBRARY, PROFILER)
 
 
 def _is_sanitizer(path: str) -> bool:

@@ -12,7 +12,7 @@ from hasp.base import output
 from hasp.base.errors import EXIT_FINE, HaspError
 from hasp.locks import native
 from hasp.locks.kinds import BARRIER, KINDS, MUTEX, Kind, kind_of
-from hasp.locks.native import ELISION, WRAPPER, LockInfo
+from hasp.locks.native import DELEGATE, ELISION, WRAPPER, LockInfo
 from hasp.locks.selection import (
     PREFIX,
     PROPERTIES,
@@ -35,6 +35,7 @@ FAMILIES = (
 )
 WRAPPER_SUMMARY = "any other lock, with few threads waiting in it and the others asleep"
 ELISION_SUMMARY = "any other lock, elided where the machine has transactions"
+DELEGATE_SUMMARY = "the releasing thread runs waiters' sections; never by default"
 
 # With more locks than this, only general remarks are printed.
 LOCKS_REMARKED_ONE_BY_ONE = 12
@@ -178,6 +179,9 @@ def print_table(kind: Kind, chosen: list[LockInfo]) -> None:
                 f"  {WRAPPER}LOCK", "restricted", "any number", WRAPPER_SUMMARY
             )
             table.add_row(f"  {ELISION}LOCK", "LOCK's", "any number", ELISION_SUMMARY)
+            table.add_row(
+                f"  {DELEGATE}", "spin-then-park", "any number", DELEGATE_SUMMARY
+            )
     wrappers = wrappers_of(kind) if kind is not MUTEX else {}
     if wrappers and len(chosen) == len(native.locks(kind)):
         table.add_row("wrapped:", style="bold")
@@ -284,6 +288,8 @@ def page_of(lock: LockInfo) -> str:
     """Return the path of a lock's page. Wrapped ones share one."""
     if lock.is_elided:
         return "docs/elision.md"
+    if lock.is_delegate:
+        return "docs/transparent-delegation.md"
     folder = "locks" if lock.kind == MUTEX.name else kind_of(lock.kind).plural
     name = lock.name
     for prefix, page in WRAPPER_PAGES.items():

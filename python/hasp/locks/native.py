@@ -24,6 +24,7 @@ REFERENCE = "glibc"  # the lock that all others are compared with
 WRAPPER = "gcr+"  # prefix of a mutex's: the same lock with concurrency restriction
 ELISION = "elide+"  # the same lock, elided where the machine has transactions
 WRAPPERS = (WRAPPER, ELISION)
+DELEGATE = "delegate"  # runs sections of other threads; only where it is named
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,11 @@ class LockInfo:
     def is_elided(self) -> bool:
         """Return true if this is another lock that is elided by transactions."""
         return self.name.startswith(ELISION)
+
+    @property
+    def is_delegate(self) -> bool:
+        """Return true if the releasing thread runs the sections of waiters."""
+        return self.kind == MUTEX.name and self.name == DELEGATE
 
     @property
     def collapses(self) -> bool:
@@ -153,6 +159,22 @@ def library() -> Path:
 
 
 @cache
+def delegating_library() -> Path:
+    """Return the path of the interposer that borrows sections (x86-64 only)."""
+    return _find("libhasp-delegate.so")
+
+
+@cache
+def delegation_obstacle() -> str | None:
+    """Return why this host cannot run sections of other threads, or None."""
+    printed = capture([str(program("hasp-locks")), "--borrowing"], os.environ, 10)
+    if printed is None or printed.status != 0:
+        return "hasp-locks does not run: install Hasp again for this machine"
+    text: str = json.loads(printed.stdout)["obstacle"]
+    return text or None
+
+
+@cache
 def profiler() -> Path:
     """Return the path of the recorder, libhasp-profile.so."""
     return _find("libhasp-profile.so")
@@ -209,6 +231,8 @@ def _find_lock(name: str, kind: Kind) -> LockInfo | None:
     for candidate in locks(kind):
         if name == candidate.name or name in candidate.aliases:
             return candidate
+    if kind is MUTEX and name == DELEGATE:
+        return next(lock for lock in composed_locks() if lock.is_delegate)
     if kind is MUTEX and name.startswith(WRAPPERS):
         prefix, rest = split_wrapper(name)
         plain = _find_lock(rest, kind)

@@ -38,7 +38,8 @@ def select(text: str, kind: Kind = MUTEX) -> list[LockInfo]:
     """Return the algorithms in a comma-separated list, each once, in the list's order.
 
     A prefix selects the same algorithms wrapped: `gcr+` and `elide+` for mutexes,
-    others for other kinds, such as `bravo+`; these come last. Raises HaspError for a
+    others for other kinds, such as `bravo+`; these come last. `delegate` is selected
+    by its name only. Raises HaspError for a
     word that is not an algorithm of the kind, a property or a family, and for a list
     that selects nothing.
     """
@@ -59,7 +60,7 @@ def select(text: str, kind: Kind = MUTEX) -> list[LockInfo]:
 
 def _is_composed(word: str, kind: Kind) -> bool:
     if kind is MUTEX:
-        return word.startswith(native.WRAPPERS)
+        return word.startswith(native.WRAPPERS) or word == native.DELEGATE
     return bool(PREFIX.match(word)) and not _named(word, native.locks(kind))
 
 
@@ -71,7 +72,8 @@ def _composed(words: list[str], kind: Kind) -> list[LockInfo]:
     """Return the wrapped algorithms: each named, or all whose inner one matches."""
     if kind is MUTEX:
         split = [native.split_wrapper(word) for word in words]
-        return [
+        delegates = [native.lock(native.DELEGATE)] if native.DELEGATE in words else []
+        return delegates + [
             lock
             for prefix in native.WRAPPERS
             for lock in _wrapped_mutexes(prefix, [b for a, b in split if a == prefix])

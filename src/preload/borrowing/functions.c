@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The functions of functions.def: each hands a borrowed stretch back and then jumps to
+ * the C library's function of the same name (entries.S).
+ */
+#include "preload/borrowing/functions.h"
+
+#include "preload/borrowing/thread.h"
+
+#include <dlfcn.h>
+
+_Static_assert(offsetof(struct borrow_thread, registers.runner) == 16,
+               "read by entries.S");
+
+enum number {
+#define HAND_BACK(name) AT_##name,
+#define STOP(name) AT_##name,
+#include "preload/borrowing/functions.def"
+#undef HAND_BACK
+#undef STOP
+    FUNCTIONS,
+};
+
+static const struct {
+    const char *name;
+    bool stops;
+} functions[] = {
+#define HAND_BACK(name) {#name, false},
+#define STOP(name) {#name, true},
+#include "preload/borrowing/functions.def"
+#undef HAND_BACK
+#undef STOP
+};
+
+/* The C library's functions; NULL if not looked up yet, or if it has none. */
+void *borrow_real[FUNCTIONS] __attribute__((visibility("hidden")));
+
+static void *find(unsigned number)
+{
+    void *real = __atomic_load_n(&borrow_real[number], __ATOMIC_ACQUIRE);
+    if (!real) {
+        real = dlsym(RTLD_NEXT, functions[number].name);
+        __atomic_store_n(&borrow_real[number], real, __ATOMIC_RELEASE);
+    }
+    return real;
+}
+
+/* Functions that stop the borrowing come by here each time. */
+void borrow_find_functions(void)
+{
+    for (unsigned i = 0; i < FUNCTIONS; i++)
+        if (!functions[i].stops)
+            find(i);
+}
+
+void *borrow_before(unsigned number) __attribute__((used, visibility("hidden")));
+void *borrow_before(unsigned number)
+{
+    borrow_hand_back();
+    if (functions[number].stops)
+        borrow_stop();
+    else
+        return find(number);
+    return dlsym(RTLD_NEXT, functions[number].name);
+}

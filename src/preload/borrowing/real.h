@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The C library's versions of the functions of symbols.def. */
+#ifndef HASP_PRELOAD_BORROWING_REAL_H
+#define HASP_PRELOAD_BORROWING_REAL_H
+
+#include "platform/platform.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <threads.h>
+#include <time.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+#define SYMBOL(result, name, parameters) result(*real_##name(void)) parameters;
+#include "preload/borrowing/symbols.def"
+#undef SYMBOL
+
+#endif

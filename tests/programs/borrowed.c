@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a thread does in a section that the thread that released the lock runs
+ * (docs/transparent-delegation.md). Each case holds the mutex until another thread, the
+ * owner, waits for it; the release then runs the owner's section, which does something
+ * that depends on the kernel's thread. Under other locks the owner runs it itself.
+ */
+#define _GNU_SOURCE
+#include "check.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t other = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static pid_t queued;
+static int flag, pipe_ends[2];
+static pthread_t borrower, owner;
+
+static __thread long kernel_thread; /* of the thread, as it was when it started */
+static __thread int mine;
+
+/* The kernel's thread that runs this, which no function of the C library tells without
+ * ending the stretch. */
+static long runs_on(void)
+{
+    long id;
+    __asm__ volatile("syscall"
+                     : "=a"(id)
+                     : "a"((long)SYS_gettid)
+                     : "rcx", "r11", "memory");
+    return id;
+}
+
+static int is_borrowed(void)
+{
+    return runs_on() != kernel_thread;
+}
+
+static void begin_thread(void)
+{
+    kernel_thread = runs_on();
+    mine = 1;
+}
+
+/* Locks the mutex in the owner; the section begins on the borrower's kernel thread. */
+static void enter(void)
+{
+    const char *wanted = getenv("CHECK_BORROWED");
+    begin_thread();
+    check_publish(&queued);
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    CHECK_EQUAL(mine, 1);
+    if (wanted)
+        CHECK(is_borrowed());
+}
+
+static void leave(void)
+{
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    CHECK(!is_borrowed());
+    CHECK_EQUAL(mine, 1);
+}
+
+/* Starts the owner and lets it wait; returns with the mutex held. */
+static void hold_until_queued(void *(*body)(void *))
+{
+    begin_thread();
+    borrower = pthread_self();
+    CHECK_EQUAL(pipe(pipe_ends), 0);
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    owner = check_start(body, NULL);
+    check_wait_queued(&queued);
+}
+
+static void release(void)
+{
+    CHECK_OK(pthread_mutex_unlock(&mutex));
+    CHECK(!is_borrowed());
+}
+
+/* --- what depends on the thread pointer, and stays right within the stretch --- */
+
+static void *plain_body(void *ignored)
+{
+    char *memory;
+    enter();
+    CHECK(pthread_equal(pthread_self(), owner));
+    errno = 77;
+    memory = malloc(1000);
+    memset(memory, 1, 1000);
+    free(memory);
+    CHECK_EQUAL(errno, 77);
+    if (getenv("CHECK_BORROWED"))
+        CHECK(is_borrowed());
+    leave();
+    CHECK_EQUAL(errno, 77);
+    return ignored;
+}
+
+static void plain(void)
+{
+    hold_until_queued(plain_body);
+    errno = 5;
+    release();
+    CHECK_EQUAL(errno, 5);
+    check_join(owner);
+}
+
+/* --- functions that hand the stretch back --- */
+
+static void *identity_body(void *ignored)
+{
+    enter();
+    CHECK_EQUAL(gettid(), kernel_thread);
+    CHECK(!is_borrowed());
+    leave();
+    return ignored;
+}
+
+static void identity(void)
+{
+    hold_until_queued(identity_body);
+    release();
+    check_join(owner);
+}
+
+static void *nested_body(void *ignored)
+{
+    enter();
+    CHECK_OK(pthread_mutex_lock(&other)); /* perhaps in a stretch of this one */
+    CHECK_OK(pthread_mutex_unlock(&other));
+    CHECK(!is_borrowed());
+    leave();
+    return ignored;
+}
+
+static void nested(void)
+{
+    hold_until_queued(nested_body);
+    CHECK_OK(pthread_mutex_lock(&other)); /* hand over hand */
+    release();
+    CHECK_OK(pthread_mutex_unlock(&other));
+    check_join(owner);
+}
+
+static void *waits_body(void *ignored)
+{
+    enter();
+    while (!flag)
+        CHECK_OK(pthread_cond_wait(&condition, &mutex));
+    leave();
+    return ignored;
+}
+
+static void waits(void)
+{
+    hold_until_queued(waits_body);
+    release();
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    flag = 1;
+    CHECK_OK(pthread_cond_signal(&condition));
+    release();
+    check_join(owner);
+}
+
+static void *reads_body(void *ignored)
+{
+    char byte;
+    enter();
+    CHECK_EQUAL(read(pipe_ends[0], &byte, 1), 1);
+    CHECK(!is_borrowed());
+    leave();
+    return ignored;
+}
+
+static void write_byte(void)
+{
+    CHECK_EQUAL(write(pipe_ends[1], "\n", 1), 1);
+}
+
+static void reads(void)
+{
+    hold_until_queued(reads_body);
+    release();
+    write_byte();
+    check_join(owner);
+}
+
+static void *forks_body(void *ignored)
+{
+    enter();
+    pid_t child = fork();
+    if (child == 0) {
+        CHECK_EQUAL(runs_on(), getpid());
+        CHECK_OK(pthread_mutex_unlock(&mutex));
+        CHECK_OK(pthread_mutex_lock(&mutex));
+        _exit(0);
+    }
+    check_child(child);
+    leave();
+    return ignored;
+}
+
+static void forks(void)
+{
+    hold_until_queued(forks_body);
+    release();
+    check_join(owner);
+}
+
+static void *masks_body(void *ignored)
+{
+    sigset_t set;
+    enter();
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    CHECK_OK(pthread_sigmask(SIG_BLOCK, &set, NULL));
+    leave();
+    CHECK_OK(pthread_sigmask(SIG_SETMASK, NULL, &set));
+    CHECK(sigismember(&set, SIGUSR1));
+    return ignored;
+}
+
+static void masks(void)
+{
+    sigset_t set;
+    hold_until_queued(masks_body);
+    release();
+    CHECK_OK(pthread_sigmask(SIG_SETMASK, NULL, &set));
+    CHECK(!sigismember(&set, SIGUSR1));
+    check_join(owner);
+}
+
+/* --- ways to end --- */
+
+static void unlock(void *ignored)
+{
+    (void)ignored;
+    CHECK(!is_borrowed());
+    leave();
+}
+
+static void *cancelled_body(void *ignored)
+{
+    char byte;
+    enter();
+    pthread_cleanup_push(unlock, NULL);
+    check_set(&flag, 1);
+    CHECK_EQUAL(read(pipe_ends[0], &byte, 1), 1);
+    pthread_cleanup_pop(0);
+    return ignored;
+}
+
+static void cancelled(void)
+{
+    hold_until_queued(cancelled_body);
+    release();
+    CHECK_OK(pthread_cancel(owner));
+    CHECK(check_join(owner) == PTHREAD_CANCELED);
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    release();
+}
+
+static void *exits_body(void *ignored)
+{
+    enter();
+    pthread_cleanup_push(unlock, NULL);
+    pthread_exit(&mine);
+    pthread_cleanup_pop(0);
+    return ignored;
+}
+
+static void exits(void)
+{
+    hold_until_queued(exits_body);
+    release();
+    CHECK(check_join(owner) != NULL);
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    release();
+}
+
+static void *returns_body(void *ignored)
+{
+    enter();
+    return ignored;
+}
+
+static void returns(void)
+{
+    hold_until_queued(returns_body);
+    release();
+    check_join(owner);
+    CHECK_EQUAL(pthread_mutex_trylock(&mutex), EBUSY);
+}
+
+static void *ends_process_body(void *ignored)
+{
+    enter();
+    exit(0);
+    return ignored;
+}
+
+static void ends_process(void)
+{
+    hold_until_queued(ends_process_body);
+    release();
+    check_join(owner);
+}
+
+static void *jumps_body(void *ignored)
+{
+    jmp_buf before;
+    if (setjmp(before) == 0) {
+        enter();
+        longjmp(before, 1);
+    }
+    leave();
+    return ignored;
+}
+
+static void jumps(void)
+{
+    hold_until_queued(jumps_body);
+    release();
+    check_join(owner);
+}
+
+/* --- sections that stop the borrower --- */
+
+static void *blocks_body(void *ignored)
+{
+    char line[8];
+    FILE *file = fdopen(pipe_ends[0], "r");
+    enter();
+    CHECK(fgets(line, sizeof line, file) != NULL); /* not hooked */
+    CHECK(!is_borrowed());
+    leave();
+    return ignored;
+}
+
+static void blocks(void)
+{
+    hold_until_queued(blocks_body);
+    release();
+    write_byte();
+    check_join(owner);
+}
+
+static void *spins_body(void *ignored)
+{
+    enter();
+    while (!check_get(&flag))
+        ;
+    leave();
+    return ignored;
+}
+
+static void spins(void)
+{
+    hold_until_queued(spins_body);
+    release();
+    check_set(&flag, 1);
+    check_join(owner);
+}
+
+/* --- a process that borrows no more --- */
+
+static void *unborrowed_body(void *ignored)
+{
+    begin_thread();
+    check_publish(&queued);
+    CHECK_OK(pthread_mutex_lock(&mutex));
+    CHECK(!is_borrowed());
+    leave();
+    return ignored;
+}
+
+static void changes_identity(void)
+{
+    CHECK_EQUAL(setgid(getgid()), 0);
+    hold_until_queued(unborrowed_body);
+    release();
+    check_join(owner);
+}
+
+CHECK_MAIN(CASE(plain), CASE(identity), CASE(nested), CASE(waits), CASE(reads),
+           CASE(forks), CASE(masks), CASE(cancelled), CASE(exits), CASE(returns),
+           CASE(ends_process), CASE(jumps), CASE(blocks), CASE(spins),
+           CASE(changes_identity))
