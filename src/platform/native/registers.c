@@ -112,7 +112,7 @@ extern const char registers_enter_begin[], registers_enter_commit[],
     registers_enter_end[], registers_leave_begin[], registers_leave_commit[],
     registers_leave_end[];
 
-#define NO_CANARY __attribute__((optimize("no-stack-protector")))
+#define NO_CANARY __attribute__((no_stack_protector))
 
 /* Has loaded the stack pointer of `target`: completes the switch up to its `ret`. */
 static NO_CANARY void complete(ucontext_t *context, const struct registers *target,

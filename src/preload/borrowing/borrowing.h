@@ -6,6 +6,8 @@
 #ifndef HASP_PRELOAD_BORROWING_BORROWING_H
 #define HASP_PRELOAD_BORROWING_BORROWING_H
 
+#include "platform/borrows.h"
+
 #include <stdbool.h>
 
 struct lock;

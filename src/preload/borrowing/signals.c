@@ -111,7 +111,7 @@ static void call_handler(int number, siginfo_t *info, void *context)
     action.sa_sigaction(number, info, context);
 }
 
-__attribute__((optimize("no-stack-protector"))) static void
+__attribute__((no_stack_protector)) static void
 handle(int number, siginfo_t *info, void *context)
 {
     registers_settle(context);
