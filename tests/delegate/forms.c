@@ -15,6 +15,10 @@ static pthread_mutex_t grid[2][3] = {
 static pthread_mutex_t *heap_locks;
 static pthread_mutex_t checked = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t forwarded = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    pthread_mutex_t lock;
+    long packets;
+} router = {.lock = PTHREAD_MUTEX_INITIALIZER, .packets = 0};
 static long striped[STRIPES], gridded[2][3], on_heap[3], checks, forwards;
 
 static void count_stripe(unsigned int i)
@@ -86,6 +90,9 @@ static int check(long by)
 
 static void forward(void)
 {
+    pthread_mutex_lock(&router.lock);
+    router.packets++;
+    pthread_mutex_unlock(&router.lock);
     checked_lock(&forwarded);
     forwards++;
     checked_unlock(&forwarded);
@@ -140,6 +147,7 @@ int main(void)
     for (int i = 0; i < 6; i++)
         grid_sum += gridded[i / 3][i % 3];
     printf("%ld %ld %ld %ld\n", stripes_sum, grid_sum, on_heap[0], next_number());
+    printf("%ld ", router.packets);
     printf("%ld %ld %ld %ld %ld\n", checks, forwards, table.rows, totals, cells[3]);
     for (int i = 0; i < 3; i++)
         pthread_mutex_destroy(&heap_locks[i]);

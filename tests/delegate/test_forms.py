@@ -20,7 +20,7 @@ FILES = ("forms.c", "forms_locks.c", "forms.h")
 # Each as --lock names it; the last one has nested sections.
 LOCKS = (
     *("totals_mu", "cell_mu", "grid", "heap_locks", "mu", "checked", "forwarded"),
-    *("mutex", "stripes"),
+    *("lock", "mutex", "stripes"),
 )
 
 

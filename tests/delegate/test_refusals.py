@@ -194,6 +194,26 @@ REFUSED = {
         7,
         "all keeps the lock as another type",
     ),
+    "pointer-from-elsewhere": (
+        section(
+            "count++;",
+            before="pthread_mutex_t *g(void); pthread_mutex_t *p = &mu; "
+            "void h(void) { p = g(); } ",
+        ),
+        7,
+        "points to a lock that cannot be seen here",
+    ),
+    "pointer-to-a-locking-function": (
+        f"static void l(void) {{ {LOCK} }} static void u(void) {{ {UNLOCK} }}\n"
+        "void (*p)(void) = l;\nvoid f(void) { l(); count++; u(); }\n",
+        8,
+        "the address of l() is taken",
+    ),
+    "success-of-the-lock": (
+        function("if (pthread_mutex_lock(&mu) == 0) n++;", "count++;", UNLOCK),
+        9,
+        "its result is used",
+    ),
     "lock-passed-on": (
         section(
             "count++;", before="void g(pthread_mutex_t *); void h(void) { g(&mu); } "

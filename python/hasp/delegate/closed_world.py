@@ -10,10 +10,12 @@ from pathlib import Path
 from hasp.base.source_files import LONGEST_FILE, source_files
 from hasp.delegate.libclang import skipped_ranges
 from hasp.delegate.refusal import Refusal
-from hasp.delegate.syntax import Source, Unit
+from hasp.delegate.syntax import Node, Source, Unit
 from hasp.delegate.tokens import line_of, tokens
 from hasp.delegate.uses import Uses
 from hasp.delegate.wrappers import Wrapper
+
+NEVER = re.compile(rb"[ \t]*#[ \t]*if[ \t]+0\b")
 
 
 def unseen(
@@ -25,7 +27,7 @@ def unseen(
     the compile database lacks; `ignored` files and folders are not looked at.
     """
     yield from (each for each in _left_out(uses, units) if not _is_known(each, ignored))
-    names = _shared_names(uses)
+    names = _shared_names(uses, units)
     if not names:
         return
     seen = {path for unit in units for path in unit.files}
@@ -53,16 +55,24 @@ def unseen(
                 )
 
 
-def _shared_names(uses: Uses) -> list[str]:
+def _shared_names(uses: Uses, units: Sequence[Unit]) -> list[str]:
     """Return the names of the lock and of its wrappers that other files may use."""
     names = [wrapper.name for wrapper in uses.wrappers.values() if _is_shared(wrapper)]
     for node in uses.declarations:
         static = node.cursor.storage_class.name == "STATIC"
         local = node.kind == "PARM_DECL" or node.within(("FUNCTION_DECL",))
-        private = local or (node.kind == "VAR_DECL" and static)
+        private = local or (node.kind == "VAR_DECL" and static) or _is_own(node, units)
         if not private and node.name not in names:
             names.append(node.name)
     return names
+
+
+def _is_own(node: Node, units: Sequence[Unit]) -> bool:
+    """Return true for the member of a structure that only one file knows."""
+    path = node.source.path
+    return node.kind == "FIELD_DECL" and all(
+        path == unit.command.file for unit in units if path in unit.sources
+    )
 
 
 def _is_shared(wrapper: Wrapper) -> bool:
@@ -86,6 +96,10 @@ def _is_known(refusal: Refusal, ignored: Sequence[Path]) -> bool:
     return any(str(path.resolve()) == line for path in ignored)
 
 
+def _is_in(offset: int, ranges: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= offset < end for start, end in ranges)
+
+
 def _left_out(uses: Uses, units: Sequence[Unit]) -> Iterator[Refusal]:
     """Yield the mentions of the lock in code that no compile command includes."""
     for path, names in uses.mentions.items():
@@ -93,13 +107,11 @@ def _left_out(uses: Uses, units: Sequence[Unit]) -> Iterator[Refusal]:
         views = [unit for unit in units if path in unit.sources]
         source: Source = views[0].sources[path]
         skipped = [skipped_ranges(unit.translation_unit, path) for unit in views]
+        never = [each for each in skipped[0] if NEVER.match(source.text, each[0])]
         for token in tokens(source.text):
             if token.kind == "name" and token.text in words:
-                everywhere = all(
-                    any(start <= token.start < end for start, end in ranges)
-                    for ranges in skipped
-                )
-                if everywhere:
+                everywhere = all(_is_in(token.start, ranges) for ranges in skipped)
+                if everywhere and not _is_in(token.start, never):
                     line = line_of(source.text, token.start)
                     place = f"{source.name}:{line}"
                     yield Refusal(

@@ -21,7 +21,8 @@ def constructor(name: str, index: str, executor: str) -> str:
         )
         blanks += "    "
     return (
-        f"\n__attribute__((constructor(101))) static void {name}_create(void)\n{{\n"
+        "\n__attribute__((constructor(101))) "
+        f"static void {name.replace('.', '_')}_create(void)\n{{\n"
         f'{loops}{blanks}if (hasp_delegate_init(&{name}{index}, "{executor}"))\n'
         f"{blanks}    __builtin_abort();\n}}\n"
     )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from hasp.delegate.c_types import ARRAYS
 from hasp.delegate.creation import HEADER, OBJECT, constructor
@@ -51,6 +52,9 @@ class Declarations:
             else:
                 self._declaration(node)
             created |= node.kind == "VAR_DECL" and not is_pointer(node.cursor)
+        for node in self.uses.created:
+            self._designated(node)
+            created = True
         for node in self.uses.sizes:
             self.edits.replace(node.source, node.start, node.end, OBJECT)
         for call in self.uses.of(INIT):
@@ -136,6 +140,27 @@ class Declarations:
         self.edits.replace(source, node.start, line_end(source.text, end), "")
         text = f"static {OBJECT} {name};\n{constructor(name, '', self.executor)}\n"
         self.edits.insert(source, place_of(function), text)
+
+    def _designated(self, node: Node) -> None:
+        """Remove the initialiser of a member, and create its object by a function."""
+        source, text = node.source, node.source.text
+        path, variable = _initialised(node)
+        words = list(islice(tokens(text, node.start), 6))
+        plain = [word.text for word in words[:3]] == [
+            b".",
+            node.children[0].name.encode(),
+            b"=",
+        ]
+        if variable is None or not plain or words[3].text not in INITIALISERS:
+            self._refuse(node, "this initialiser of the lock is not known")
+            return
+        more = words[4].text == b","
+        end = words[5].start if more else words[3].end
+        alone = text[: node.start].rstrip().endswith(b"{") and not more
+        self.edits.replace(source, node.start, end, "0" if alone else "")
+        where = text.find(b"\n", end_of_statement(text, variable.start)) + 1
+        made = constructor(f"{variable.name}.{path}", "", self.executor)
+        self.edits.insert(source, where or len(text), made)
 
     def _in_macro(self, node: Node) -> None:
         """Replace a macro that declares the lock by the declaration itself."""
@@ -229,6 +254,27 @@ class Declarations:
             return
         self.edits.insert(source, begin, f"#define {definition}\n")
         self.edits.insert(source, end + 1, f"#undef {name}\n")
+
+
+def _initialised(node: Node) -> tuple[str, Node | None]:
+    """Return the members of the variable that an initialiser is of, and the variable.
+
+    None if it is not a variable of a file, or an element of an array.
+    """
+    path, top = node.children[0].name, node.parent
+    below = node
+    while top and top.kind in ("INIT_LIST_EXPR", "UNEXPOSED_EXPR"):
+        if top.kind == below.kind:
+            return "", None
+        if top.kind == "UNEXPOSED_EXPR":
+            if top.children[0].kind != "MEMBER_REF":
+                return "", None
+            path = f"{top.children[0].name}.{path}"
+        below, top = top, top.parent
+    if top is None or top.kind != "VAR_DECL" or top.within(("FUNCTION_DECL",)):
+        return "", None
+    array = top.cursor.type.get_canonical().kind.name in ARRAYS
+    return path, None if array or top.start in top.source.macros else top
 
 
 def _is_plain(words: Sequence[bytes]) -> bool:

@@ -109,13 +109,14 @@ def file_offset(location: Any) -> int:
 def header_folder(compiler: str) -> Path | None:
     """Return the folder with headers of the compiler itself, such as stddef.h.
 
-    That of clang in libclang's own version, or else that of the program's compiler, or
-    of another clang; their headers of vector instructions do not suit libclang.
+    That of clang in libclang's own version, or else of another clang, or that of the
+    program's compiler; their headers of vector instructions do not suit libclang.
     """
     module = cindex()
     words = module._CXString.from_result(module.conf.lib.clang_getClangVersion())
     version = re.search(r"version (\d+)", words)
     folders = list(_clang_folders(version[1])) if version else []
+    folders += _clang_folders("")
     for command in (compiler, "cc", "gcc"):
         try:
             result = subprocess.run(
@@ -124,7 +125,6 @@ def header_folder(compiler: str) -> Path | None:
         except OSError:
             continue
         folders.append(Path(result.stdout.strip()))
-    folders += _clang_folders("")
     return next((each for each in folders if (each / "stddef.h").is_file()), None)
 
 

@@ -31,7 +31,8 @@ class Use:
     """What is done with a reference to a lock or to a pointer to it."""
 
     # "to": its address goes to what `parent` names; "from": it gets the value `parent`
-    kind: Literal["call", "to", "from", "none", "unknown"]
+    # "created": `parent` gives it the value of an initialiser
+    kind: Literal["call", "to", "from", "created", "none", "unknown"]
     parent: Any = None
     position: int = 0  # of the argument of a call
 
@@ -88,7 +89,7 @@ def _designated(parent: Node, top: Node) -> Use:
     value = parent.children[-1]
     if is_pointer(top.referenced):
         return Use("from", value)
-    return Use("unknown")
+    return Use("created", parent)
 
 
 def _in_operator(parent: Node, top: Node) -> Use | None:

@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""The lock that a profile's verdict names."""
+"""The lock that a profile's verdict names, or that took most of the time."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from hasp.base import output
 from hasp.base.errors import HaspError
 from hasp.locks.site_name import SITE
 
+LEAST_SHARE = 0.01  # of the threads' time, for a lock to be chosen without a verdict
 REMEDY = "name the lock: --lock FILE:LINE"
 
 
 def lock_of_profile(trace: Path | None) -> str:
     """Return the site, "db.c:88 &db->mu", of the lock that a profile's verdict names.
 
-    Raises HaspError if the profile names none, or none with a source line.
+    If it names none, the mutex that took the largest share of the threads' time, and
+    which one that is is said. Raises HaspError if there is none with a source line.
     """
     if trace is None:
         raise HaspError(
@@ -32,7 +35,14 @@ def lock_of_profile(trace: Path | None) -> str:
     lead = diagnose(profile).lead
     site = next((each for each in profile.sites if each.number == lead.site), None)
     if site is None:
-        raise HaspError(f"the verdict of {trace} names no lock", REMEDY)
+        mutexes = [each for each in profile.sites if each.kind is Kind.MUTEX]
+        site = max(mutexes, key=lambda each: each.share, default=None)
+        if site is None or site.share < LEAST_SHARE:
+            raise HaspError(f"the verdict of {trace} names no lock", REMEDY)
+        output.note(
+            f"the verdict of {trace} names no lock; {site.name} took most of the "
+            f"threads' time, {site.share:.0%}"
+        )
     if site.kind is not Kind.MUTEX:
         raise HaspError(
             f"the verdict of {trace} names {site.name}, which is not a mutex",

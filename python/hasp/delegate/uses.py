@@ -51,6 +51,7 @@ class Uses:
     calls: dict[str, list[Node]] = field(default_factory=dict)  # by what they do
     refusals: set[Refusal] = field(default_factory=set)
     mentions: dict[Path, set[str]] = field(default_factory=dict)  # names by file
+    created: list[Node] = field(default_factory=list)  # .mu = INITIALISER
     sizes: list[Node] = field(default_factory=list)  # the type of allocated locks
     wrappers: dict[str, Wrapper] = field(default_factory=dict)  # by usr
     forwards: dict[str, Forward] = field(default_factory=dict)
@@ -159,6 +160,8 @@ class _Reader:
             self._points(use.parent)
         elif use.kind == "from":
             self._flows_from(use.parent)
+        elif use.kind == "created":
+            self.result.created.append(use.parent)
         elif use.kind != "none":
             self._refuse(
                 node,
