@@ -27,7 +27,8 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "spinlocks": {"locks", "platform"},
     "barriers": {"locks", "platform"},
     "list": {
-        *("borrowing", "elision", "rwlocks", "spinlocks", "barriers", "locks"),
+        *("borrowing", "delegation", "elision", "rwlocks", "spinlocks", "barriers"),
+        "locks",
         "platform",
     },
     "delegation": {"locks", "platform"},

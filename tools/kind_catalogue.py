@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import executor_figures
 import goal_table
 import lock_header
 from lock_data import Data
@@ -22,7 +23,7 @@ from lock_pages import (
     summary,
     wrapper_page,
 )
-from page_kinds import OTHERS, PageKind, label
+from page_kinds import EXECUTOR, OTHERS, PageKind, label
 from page_markdown import markdown, sentence, table
 
 HEADS = {
@@ -88,6 +89,21 @@ is shared between processes stays glibc's.
 
 `hasp bench barriers` [measures](hasp-bench-rwlocks.md) them here. The
 [goals](rwlocks.md#goals) of barriers stand with those of reader-writer locks.
+""",
+    "executor": """\
+# Executors
+
+`hasp_delegate_init(&object, NAME)` chooses one of these for an object of
+[`hasp/delegate.h`](../include/hasp/delegate.h): it decides which thread executes the
+object's sections. `lock:NAME` executes each section in its caller, under a
+[lock](locks.md). [Delegation](delegation.md) says which one when.
+
+- **Bytes**: the bytes of an object, and of a request. Requests come from a pool; each
+  thread needs one while it calls.
+- **Simulated**: throughput with one line, and with five, relative to the best lock's,
+  with 48 threads on the 48 cores of an Opteron.
+- **Measured**: throughput on two CPUs under contention, with one line, and with five,
+  relative to glibc's mutex; `-` if it was not measured.
 """,
 }
 # The cases whose ratios the table shows.
@@ -190,6 +206,9 @@ def _pages_of_wrappers(root: Path, kind: PageKind, data: Data) -> dict[Path, str
 def _index(kind: PageKind, locks: list[Lock], data: Data) -> Iterator[str]:
     yield GENERATED
     yield HEADS[kind.kind]
+    if kind is EXECUTOR:
+        yield from executor_figures.index(locks, data)
+        return
     headings = ["name", "what it is", "family", "waiting"]
     headings += [] if kind.kind == "barrier" else ["overtaken"]
     headings += ["bytes", "phase" if kind.kind == "barrier" else "pair"]

@@ -7,6 +7,8 @@ check.json           lines of `hasp check --json`; check-rwlocks.json, ... likew
 mutation.json        lines of the mutation tool
 rwlock-scaling.json  lines of tools/measure_rwlocks.py
 barrier-scaling.json lines of tools/measure_barriers.py
+executor-scaling.json lines of tools/measure_executors.py
+bench-delegation.jsonl lines of `hasp bench delegation --json`
 
 A missing file is not an error: the pages state that there is no data.
 """
@@ -25,7 +27,10 @@ DATA = Path("docs/data")
 BENCH = DATA / "bench-locks.json"
 CHECK = DATA / "check.json"
 MUTATION = DATA / "mutation.json"
-SIMULATED = tuple(DATA / f"{kind}-scaling.json" for kind in ("rwlock", "barrier"))
+DELEGATION = DATA / "bench-delegation.jsonl"
+SIMULATED = tuple(
+    DATA / f"{kind}-scaling.json" for kind in ("rwlock", "barrier", "executor")
+)
 
 Record = dict[str, Any]
 
@@ -38,6 +43,7 @@ class Data:
     check: dict[str, list[Record]] = field(default_factory=dict)
     mutation: dict[str, list[Record]] = field(default_factory=dict)
     simulated: dict[str, list[Record]] = field(default_factory=dict)
+    delegation: dict[str, list[Record]] = field(default_factory=dict)  # by subject
 
 
 def read(root: Path) -> Data:
@@ -55,6 +61,7 @@ def read(root: Path) -> Data:
         check=_by_lock(root, checks),
         mutation=_by_lock(root, [MUTATION]),
         simulated=_by_lock(root, SIMULATED),
+        delegation=_by_subject(root / DELEGATION),
     )
 
 
@@ -68,6 +75,13 @@ def _by_lock(root: Path, paths: Iterable[Path]) -> dict[str, list[Record]]:
                 {"kind": "rwlock", **line["cell"], **line} if "cell" in line else line
             )
             found.setdefault(label(record), []).append(record)
+    return found
+
+
+def _by_subject(path: Path) -> dict[str, list[Record]]:
+    found: dict[str, list[Record]] = {}
+    for record in _records(path.read_text(encoding="utf-8")) if path.exists() else ():
+        found.setdefault(record["subject"], []).append(record)
     return found
 
 

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from executor_figures import measured
 from lock_data import BENCH, CHECK, Data, Record
 from lock_grid import grid, states
 from lock_header import Entry, Head
 from lock_proofs import mutation, proof
 from lock_simulation import simulated
-from page_kinds import MUTEX, PageKind, kind_of, label
+from page_kinds import EXECUTOR, MUTEX, PageKind, kind_of, label
 from page_markdown import markdown, paragraph, sentence, table, wrapped
 
 Lock = dict[str, Any]
@@ -148,15 +149,24 @@ def _title(lock: Lock, names: set[str]) -> Iterator[str]:
     yield f"# {lock['name']}\n"
     yield paragraph(summary(lock, names))
     kind = kind_of(lock)
-    default = " It is the default of `hasp run`." if lock["default"] else ""
-    if lock["default"] and kind is not MUTEX:
-        default = f" It is the default of `hasp run --only {kind.benchmark}`."
+    default = f" It is {_default_of(kind)}." if lock["default"] else ""
     others = [name for name in lock["aliases"] if name != lock["name"]]
     known = f" Also known as {', '.join(f'`{name}`' for name in others)}."
     yield paragraph(f"Family: {_family_link(lock)}.{known if others else ''}{default}")
-    yield f"    hasp run {kind.option} {lock['name']} -- ./your-program\n"
+    if kind is EXECUTOR:
+        yield f'    hasp_delegate_init(&object, "{lock["name"]}");\n'
+    else:
+        yield f"    hasp run {kind.option} {lock['name']} -- ./your-program\n"
     if lock["caution"]:
         yield paragraph("**Caution:** " + sentence(lock["caution"]))
+
+
+def _default_of(kind: PageKind) -> str:
+    if kind is EXECUTOR:
+        return "the executor of `hasp_delegate_init(&object, NULL)`"
+    if kind is MUTEX:
+        return "the default of `hasp run`"
+    return f"the default of `hasp run --only {kind.benchmark}`"
 
 
 def _idea(
@@ -229,7 +239,7 @@ def _properties(lock: Lock) -> Iterator[str]:
     kind = kind_of(lock)
     yield "## Properties\n"
     rows = [("waiting", lock["waiting"])]
-    if kind.kind != "barrier":
+    if kind.kind not in ("barrier", "executor"):
         queued = OVERTAKEN.get(kind.kind, "later arrivals overtake a queued waiter")
         rows += [("strict FIFO", yes(lock["fifo"])), (queued, overtaken(lock))]
     rows += [("parks", yes(lock["parks"]))]
@@ -248,6 +258,9 @@ def _properties(lock: Lock) -> Iterator[str]:
 
 
 def _bytes(lock: Lock, kind: PageKind) -> list[tuple[str, str]]:
+    if kind is EXECUTOR:
+        sizes = ("bytes of an object", "bytes"), ("bytes of a request", "waiter_bytes")
+        return [(words, str(lock[name])) for words, name in sizes]
     when = "from the first use" if kind.kind == "rwlock" else "once contended"
     rows = [
         (f"bytes of state in the {kind.noun}", lock["bytes"]),
@@ -280,8 +293,11 @@ def quantity(value: object, unit: str) -> str:
 
 
 def _cost(lock: Lock, data: Data) -> Iterator[str]:
-    yield "## Cost, measured\n"
     kind = kind_of(lock)
+    if kind is EXECUTOR:
+        yield from measured(lock, data)
+        return
+    yield "## Cost, measured\n"
     records = data.bench.get(label(lock, lock["name"]), [])
     if not records:
         file = str(BENCH).replace("locks", kind.benchmark)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lock_data import CHECK, MUTATION, Data, Record
-from page_kinds import kind_of, label
+from page_kinds import EXECUTOR, kind_of, label
 from page_markdown import paragraph, table
 
 # What the explorer checks, by kind.
@@ -15,6 +15,8 @@ CHECKED = {
     "mutex": "mutual exclusion, data races, lost wake-ups and lost handovers",
     "rwlock": "that writers exclude all others, data races and lost wake-ups",
     "spinlock": "mutual exclusion, data races and lost wake-ups",
+    "executor": "that sections exclude each other and are executed exactly once, data "
+    "races and lost wake-ups",
     "barrier": "that no thread leaves a phase early, data races and lost wake-ups",
 }
 
@@ -68,11 +70,20 @@ def _count(value: object) -> str:
 def mutation(lock: dict[str, Any], data: Data) -> Iterator[str]:
     """Yield the section with the mutation score."""
     yield "## Mutation score\n"
+    if kind_of(lock) is EXECUTOR:
+        yield paragraph(
+            "`tools/mutate_structures.py delegation` weakens each memory order of the "
+            "executors in turn, and drops each wake-up. [mutants.toml]"
+            "(../../src/delegation/mutants.toml) has the reasons why the checks do not "
+            "catch some of them."
+        )
+        return
     records = data.mutation.get(label(lock, lock["name"]), [])
     if not records:
         yield paragraph(f"Not known: `{MUTATION}` has no data on this lock.")
         return
-    noun = "barrier" if kind_of(lock).kind == "barrier" else "lock"
+    kind = kind_of(lock).kind
+    noun = kind if kind in ("barrier", "executor") else "lock"
     for record in records:
         reasoned = record["survive_for_a_reason"]
         yield paragraph(

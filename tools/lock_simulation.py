@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from executor_figures import executed
 from lock_data import Data, Record
-from page_kinds import kind_of, label
+from page_kinds import EXECUTOR, kind_of, label
 from page_markdown import paragraph, table
 
 REFERENCE = "glibc"
@@ -18,9 +19,12 @@ def simulated(lock: dict[str, Any], data: Data) -> Iterator[str]:
     kind = kind_of(lock)
     records = data.simulated.get(label(lock, lock["name"]), [])
     glibc = data.simulated.get(label(lock, REFERENCE), [])
-    if not records or kind.kind not in ("rwlock", "barrier"):
+    if not records or kind.kind not in ("rwlock", "barrier", "executor"):
         return
     yield "## Simulated\n"
+    if kind is EXECUTOR:
+        yield from executed(records)
+        return
     if kind.kind == "rwlock":
         yield from _rwlock(records, glibc)
     else:

@@ -36,11 +36,16 @@ def manual_page(version: str) -> str:
     return str(page)
 
 
-def lock_names(program: str) -> list[str]:
-    """Return the names of the lock algorithms, without their variants."""
+def names_of(program: str) -> dict[str, list[str]]:
+    """Return the words that complete LOCK, EXECUTOR and KIND, without variants."""
     lines = subprocess.run([program], capture_output=True, text=True, check=True).stdout
     listed = [json.loads(line) for line in lines.splitlines()]
-    return [entry["name"] for entry in listed if entry["kind"] == "mutex"]
+    kinds = list(dict.fromkeys(entry["kind"] for entry in listed))
+    of_kind = {
+        kind: [entry["name"] for entry in listed if entry["kind"] == kind]
+        for kind in kinds
+    }
+    return {"LOCK": of_kind["mutex"], "EXECUTOR": of_kind["executor"], "KIND": kinds}
 
 
 def main() -> int:
@@ -49,7 +54,7 @@ def main() -> int:
     from hasp.cli.completion import script
 
     version, folder, *locks = sys.argv[1:]
-    names = lock_names(locks[0]) if locks else []
+    names = names_of(locks[0]) if locks else {}
     target = Path(folder)
     (target / "hasp.1").write_text(manual_page(version))
     for shell, file in FILES.items():

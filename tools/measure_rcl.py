@@ -5,7 +5,8 @@
 Prints a Markdown table of the figures of Lozi, David, Thomas, Lawall and Muller,
 "Remote core locking", USENIX ATC 2012 (figure 7c: cycles of a critical section, 47
 clients on a 48-core Opteron; figure 13: the gain from a second server), the figures of
-the same experiment on the simulated machine, and how many agree within 25 %.
+the same experiment on the simulated machine, and how many agree within 25 %; then the
+shares of time in sections from which RCL is faster (figure 8).
 
     PYTHONPATH=python tools/measure_rcl.py
 """
@@ -15,7 +16,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -23,6 +24,11 @@ from typing import NamedTuple
 MACHINE, MHZ, CLIENTS = "opteron-48", 2100, 47
 HIGH, LOW = 100, 2_000_000  # cycles between two sections of a client
 DURATION = {HIGH: "12ms", LOW: "30ms"}
+BETWEEN = "8ms"  # the duration of other delays
+DELAYS = (100_000, 70_000, *range(60_000, 0, -10_000))
+# Figure 8: from this share of a client's time in sections on, waiting included, with
+# POSIX locks, RCL is faster than POSIX locks, or than all locks.
+THAN_POSIX, THAN_ALL = 0.2, 0.7
 TOLERANCE = 0.25
 
 
@@ -72,7 +78,14 @@ def run(subject: str, delay: int, knobs: tuple[str, ...] = ()) -> dict[str, floa
         chosen.append(f"executor={subject}")
     words = [sys.executable, "-m", "hasp", "simulate", "--machine", MACHINE]
     words += ["--workload", "delegation", "--threads", str(threads)]
-    words += ["--locks", lock, "--duration", DURATION[delay], "--json", "-"]
+    words += [
+        "--locks",
+        lock,
+        "--duration",
+        DURATION.get(delay, BETWEEN),
+        "--json",
+        "-",
+    ]
     for knob in chosen:
         words += ["--knob", knob]
     done = subprocess.run(words, check=True, capture_output=True, text=True)
@@ -106,6 +119,62 @@ def rows() -> Iterator[Row]:
     yield Row("two servers to one, two busy objects", TWO_SERVERS, two / one)
 
 
+@dataclass(frozen=True)
+class Load:
+    """A delay between sections, and RCL's throughput relative to others' with it."""
+
+    delay: int  # in cycles
+    share: float  # of a client's time in sections, waiting included, with POSIX locks
+    to_posix: float
+    to_locks: float  # to the fastest of the locks
+    to_combining: float
+
+
+def load(delay: int) -> Load:
+    """Simulate all subjects with a delay.
+
+    As in the paper, a client's time in sections is that of its calls: what the delays
+    leave of its time.
+    """
+    mops = {bar.name: run(bar.subject, delay)["throughput_mops"] for bar in FIGURE_7C}
+    locks = (bar.name for bar in FIGURE_7C if bar.subject.startswith("lock:"))
+    rcl = mops[RCL.name]
+    return Load(
+        delay,
+        share=1 - mops["POSIX"] * delay / (CLIENTS * MHZ),
+        to_posix=rcl / mops["POSIX"],
+        to_locks=rcl / max(mops[name] for name in locks),
+        to_combining=rcl / mops["Flat Combining"],
+    )
+
+
+def holds(loads: Sequence[Load]) -> tuple[bool, bool]:
+    """Return whether RCL is faster than POSIX locks, and than all locks, with all loads
+    from the two thresholds on."""
+    return (
+        all(each.to_posix > 1 for each in loads if each.share >= THAN_POSIX),
+        all(each.to_locks > 1 for each in loads if each.share >= THAN_ALL),
+    )
+
+
+def print_thresholds() -> None:
+    """Print figure 8's two thresholds beside RCL's ratios at several loads."""
+    loads = [load(delay) for delay in DELAYS]
+    print("\n| delay | time in sections | to POSIX | to the best lock | to combining |")
+    print("|--:|--:|--:|--:|--:|")
+    for each in loads:
+        ratios = (each.to_posix, each.to_locks, each.to_combining)
+        cells = [f"{each.delay:,}", f"{each.share:.0%}", *(f"{x:.2f}" for x in ratios)]
+        print(f"| {' | '.join(cells)} |")
+    than_posix, than_all = map(answer, holds(loads))
+    print(f"\nFrom {THAN_POSIX:.0%} on, RCL is faster than POSIX: {than_posix}.")
+    print(f"From {THAN_ALL:.0%} on, RCL is faster than all locks: {than_all}.")
+
+
+def answer(value: bool) -> str:
+    return "yes" if value else "no"
+
+
 def order(delay: int) -> str:
     """Return the names, from the fastest, as published and as simulated."""
     published = sorted(
@@ -124,12 +193,13 @@ def main() -> int:
             f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
             for value in (row.published, row.simulated)
         )
-        agrees = "yes" if row.agrees else "no"
+        agrees = answer(row.agrees)
         print(f"| {row.claim} | {published} | {simulated} | {agrees} |")
     agree = sum(row.agrees for row in found)
     print(f"\n{agree} of {len(found)} figures agree ({agree / len(found):.0%}).")
     print(f"\nFrom the fastest, at high contention: {order(HIGH)}.")
     print(f"At low contention: {order(LOW)}.")
+    print_thresholds()
     return 0
 
 

@@ -59,6 +59,7 @@ KINDS = {
     "oyama.h": Structure("executor", ("oyama",)),
     "rcl.h": Structure("executor", ("rcl",)),
     "server.h": Structure("executor", ("rcl", "ffwd")),
+    "server_threads.c": Structure("executor", ("rcl", "ffwd")),
     "server_turn.h": Structure("executor", ("rcl", "ffwd")),
 }
 # Not compiled for the checked platform.
@@ -112,7 +113,10 @@ class Build:
             self.objects.append(output)
             source = (self.folder / command["file"]).resolve()
             file = source.relative_to(SOURCES).as_posix()
-            if any(word in file for word in (*KINDS, "delegation", "executor")):
+            if any(
+                word in file
+                for word in (*KINDS, "delegation", "executor", "server_clients")
+            ):
                 words = strip_outputs(shlex.split(command["command"]))
                 words = [word for word in words if Path(word).name != "ccache"]
                 self.commands[output] = (words, source)
@@ -153,6 +157,11 @@ def caught_by(build: Build, task: Task) -> str:
             words = ["--kind", task.structure.kind, "--lock", variant, "--quiet"]
             limits = ["--states", str(STATES), "--time-limit", "60"]
             done = build.run([str(program), *words, *limits])
+            if done.returncode not in (0, FINDING):
+                raise SystemExit(
+                    f"{task.mutant.key}: hasp-explore ended with status "
+                    f"{done.returncode}; that is neither a catch nor a survivor"
+                )
             for line in done.stdout.splitlines():
                 row = json.loads(line)
                 if row["verdict"] != "ok":

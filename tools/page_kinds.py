@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kinds of pthread objects in the catalogue: their lists, pages and words."""
+"""The kinds of algorithms in the catalogue: their lists, pages and words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class PageKind:
 
     kind: str
     noun: str  # the object that has the state
-    option: str  # of `hasp run`
+    option: str  # of `hasp run`; "" if none selects it
     benchmark: str  # the word after `hasp bench`
     listing: Path
     macro: str
@@ -31,8 +31,8 @@ class PageKind:
     @property
     def cases(self) -> str:
         """The page that describes the cases of the benchmark."""
-        page = "locks" if self.kind == "mutex" else "rwlocks"
-        return f"hasp-bench-{page}.md#cases"
+        pages = {"mutex": "locks", "executor": "delegation"}
+        return f"hasp-bench-{pages.get(self.kind, 'rwlocks')}.md#cases"
 
     @property
     def checked_by(self) -> str:
@@ -44,15 +44,23 @@ MUTEX = PageKind(
     *("mutex", "mutex", "--lock", "locks", LIST, "LOCK"),
     *(Path("docs/locks.md"), Path("docs/locks")),
 )
-OTHERS = tuple(
-    PageKind(
-        *(kind, kind, f"--{kind}", f"{kind}s"),
-        Path(f"src/{kind}s/{kind}s.def"),
-        kind.upper(),
-        Path(f"docs/{kind}s.md"),
-        Path(f"docs/{kind}s"),
-    )
-    for kind in ("rwlock", "spinlock", "barrier")
+EXECUTOR = PageKind(
+    *("executor", "object", "", "delegation"),
+    *(Path("src/delegation/executors.def"), "EXECUTOR"),
+    *(Path("docs/executors.md"), Path("docs/executors")),
+)
+OTHERS = (
+    *(
+        PageKind(
+            *(kind, kind, f"--{kind}", f"{kind}s"),
+            Path(f"src/{kind}s/{kind}s.def"),
+            kind.upper(),
+            Path(f"docs/{kind}s.md"),
+            Path(f"docs/{kind}s"),
+        )
+        for kind in ("rwlock", "spinlock", "barrier")
+    ),
+    EXECUTOR,
 )
 KINDS = {kind.kind: kind for kind in (MUTEX, *OTHERS)}
 

@@ -85,14 +85,20 @@ static inline void call_ask(struct call *call, void *(*section)(void *), void *c
     store_relaxed(&call->context, (uint64_t)(uintptr_t)context);
 }
 
-static inline void call_execute(struct call *call)
+/* Executes the section of a request; returns its result. */
+static inline void *call_section(const struct call *call)
 {
     void *(*section)(void *) =
         (void *(*)(void *))(uintptr_t)load_relaxed(&call->section);
     void *context = (void *)(uintptr_t)load_relaxed(&call->context);
     if (unlikely(!section))
         die("a call has no section");
-    store_relaxed(&call->result, (uint64_t)(uintptr_t)section(context));
+    return section(context);
+}
+
+static inline void call_execute(struct call *call)
+{
+    store_relaxed(&call->result, (uint64_t)(uintptr_t)call_section(call));
 }
 
 static inline void *call_result(const struct call *call)

@@ -5,6 +5,7 @@
  * locks, and with --borrowing what keeps sections from being borrowed. */
 #include "barriers/list/descriptor.h"
 #include "borrowing/list.h"
+#include "delegation/list/descriptor.h"
 #include "elision/backend.h"
 #include "platform/native/registers.h"
 #include "rwlocks/list/descriptor.h"
@@ -70,6 +71,13 @@ static void print_barriers(void)
         print_entry("barrier", i, i == barrier_default, &barrier_list[i].about);
 }
 
+/* The first entry stands for calls under a lock. */
+static void print_executors(void)
+{
+    for (unsigned i = 1; i < executor_list_length; i++)
+        print_entry("executor", i, i == executor_default, &executor_list[i].about);
+}
+
 /* Prints what the processor offers, in the words of python/hasp/doctor/htm.py. */
 static void print_transactions(void)
 {
@@ -108,6 +116,7 @@ int main(int count, char **words)
         print_rwlocks(0, rwlock_list_length);
         print_spinlocks();
         print_barriers();
+        print_executors();
     }
     return fflush(stdout) == 0 ? 0 : 1;
 }

@@ -18,6 +18,7 @@ TOOLS = (
     "make_lock_catalogue.py",
     "goal_table.py",
     "lock_header.py",
+    "executor_figures.py",
     "kind_catalogue.py",
     "lock_data.py",
     "lock_grid.py",

@@ -27,33 +27,44 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the script."""
+    from hasp.locks.kinds import EXECUTOR, LISTED_KINDS
     from hasp.locks.native import locks
 
-    print(script(arguments.shell, [lock.name for lock in locks()]))
+    names = {
+        "LOCK": [lock.name for lock in locks()],
+        "EXECUTOR": [executor.name for executor in locks(EXECUTOR)],
+        "KIND": [kind.name for kind in LISTED_KINDS],
+    }
+    print(script(arguments.shell, names))
     return 0
 
 
-def script(shell: str, locks: list[str]) -> str:
-    """Return the completion script for one of SHELLS; `locks` are names to complete."""
+def script(shell: str, names: dict[str, list[str]]) -> str:
+    """Return the completion script for one of SHELLS.
+
+    `names` has the words that complete an option, by its placeholder.
+    """
     import shtab
 
     from hasp.cli.main import whole_parser
 
     parser = whole_parser()
-    _complete_values(parser, locks)
+    _complete_values(parser, names)
     return str(shtab.complete(parser, shell=shell))
 
 
-def _complete_values(parser: argparse.ArgumentParser, locks: list[str]) -> None:
+def _complete_values(
+    parser: argparse.ArgumentParser, names: dict[str, list[str]]
+) -> None:
     """Attach to each option of `parser` the values that match its placeholder."""
     import shtab
 
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for child in action.choices.values():
-                _complete_values(child, locks)
-        elif action.metavar == "LOCK" and not action.choices:
-            action.choices = locks
+                _complete_values(child, names)
+        elif action.metavar in names and not action.choices:
+            action.choices = names[str(action.metavar)]
         elif action.metavar in ("FILE", "TRACE", "PROGRAM", "COMMAND", "CAMPAIGN.toml"):
             action.complete = shtab.FILE  # type: ignore[attr-defined]
         elif action.metavar == "DIR":

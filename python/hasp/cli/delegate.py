@@ -57,7 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--executor",
-        metavar="NAME",
+        metavar="EXECUTOR",
         default="adaptive",
         help="the executor of the sections, or lock:NAME (default: adaptive)",
     )

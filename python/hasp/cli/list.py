@@ -18,6 +18,7 @@ examples:
   hasp list --category hierarchical
   hasp list mcs-park clh-park       the details of two locks
   hasp list --kind rwlock           reader-writer locks
+  hasp list --kind executor         executors of delegated sections
   hasp list --locks fifo,numa       the locks with one of these properties
   hasp list gcr+mcs                 a lock wrapped for concurrency restriction
   hasp list --json                  JSON lines
@@ -34,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kind",
         metavar="KIND",
-        help="only algorithms of a kind: mutex, rwlock, spinlock, barrier",
+        help="only algorithms of a kind: mutex, rwlock, spinlock, barrier, executor",
     )
     filters = parser.add_argument_group("filters (locks must pass all of them)")
     for name, (_, words) in PROPERTIES.items():

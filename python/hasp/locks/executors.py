@@ -3,13 +3,10 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-from functools import cache
-
 from hasp.base.errors import HaspError
 from hasp.base.suggestion import did_you_mean
 from hasp.locks import native
+from hasp.locks.kinds import EXECUTOR
 
 LOCK_PREFIX = "lock:"
 
@@ -28,14 +25,6 @@ def check_executor(name: str) -> None:
         )
 
 
-@cache
 def executors() -> tuple[str, ...]:
     """Return the names of the executors, without those of locks."""
-    program = str(native.program("hasp-workloads"))
-    listed = subprocess.run([program, "--list"], capture_output=True, text=True)
-    if listed.returncode:
-        raise HaspError(f"{program} fails", "install Hasp again")
-    rows = map(json.loads, listed.stdout.splitlines())
-    knobs = next(row["knobs"] for row in rows if row.get("workload") == "delegation")
-    words = next(k["words"] for k in knobs if k["name"] == "executor")
-    return tuple(words[1:])  # the first one stands for calls under a lock
+    return tuple(executor.name for executor in native.locks(EXECUTOR))

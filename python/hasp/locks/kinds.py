@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from hasp.base.errors import HaspError
@@ -42,15 +43,19 @@ RWLOCK = Kind("rwlock", "reader-writer lock", "--rwlock", "HASP_RWLOCK")
 SPINLOCK = Kind("spinlock", "spin lock", "--spinlock", "HASP_SPINLOCK")
 BARRIER = Kind("barrier", "barrier", "--barrier", "HASP_BARRIER")
 KINDS = (MUTEX, RWLOCK, SPINLOCK, BARRIER)
+# Programs choose executors in their source, by hasp_delegate_init(): no option of
+# `hasp run` replaces one.
+EXECUTOR = Kind("executor", "executor", "hasp/delegate.h", "")
+LISTED_KINDS = (*KINDS, EXECUTOR)
 
 
-def kind_of(word: str) -> Kind:
+def kind_of(word: str, kinds: Sequence[Kind] = KINDS) -> Kind:
     """Return the kind with this name or plural; a HaspError suggests similar words."""
-    for kind in KINDS:
+    for kind in kinds:
         if word in (kind.name, kind.plural):
             return kind
-    offer = did_you_mean(word.lower(), {kind.name: kind.name for kind in KINDS})
+    offer = did_you_mean(word.lower(), {kind.name: kind.name for kind in kinds})
     raise HaspError(
         f"there is no kind of lock called {word!r}",
-        f"{offer}kinds: {', '.join(kind.name for kind in KINDS)}",
+        f"{offer}kinds: {', '.join(kind.name for kind in kinds)}",
     )

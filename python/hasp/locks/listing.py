@@ -11,7 +11,7 @@ from itertools import groupby
 from hasp.base import output
 from hasp.base.errors import EXIT_FINE, HaspError
 from hasp.locks import native
-from hasp.locks.kinds import BARRIER, KINDS, MUTEX, Kind, kind_of
+from hasp.locks.kinds import BARRIER, EXECUTOR, LISTED_KINDS, MUTEX, Kind, kind_of
 from hasp.locks.native import DELEGATE, ELISION, WRAPPER, LockInfo
 from hasp.locks.selection import (
     PREFIX,
@@ -39,6 +39,14 @@ DELEGATE_SUMMARY = "the releasing thread runs waiters' sections; never by defaul
 
 # With more locks than this, only general remarks are printed.
 LOCKS_REMARKED_ONE_BY_ONE = 12
+
+# Fields that say nothing about an executor.
+OF_LOCKS = {
+    *("fifo", "bypasses", "bypass_bound", "bypass_each", "trylock_hardened", "light"),
+    *("numa", "outside_bytes", "node_bytes"),
+}
+# Kinds without an order in which threads acquire.
+UNORDERED = (BARRIER, EXECUTOR)
 
 # All algorithms with such a prefix share a page.
 WRAPPER_PAGES = {"gcr+": "gcr+LOCK", "bravo+": "bravo+LOCK", "mutex:": "mutex-LOCK"}
@@ -71,9 +79,9 @@ def list_locks(options: Options) -> int:
 
 def choose(options: Options) -> list[LockInfo]:
     """Return the locks that the options select."""
-    kinds = [kind for kind in KINDS if native.locks(kind)]
+    kinds = [kind for kind in LISTED_KINDS if native.locks(kind)]
     if options.kind is not None:
-        kinds = [kind_of(options.kind)]
+        kinds = [kind_of(options.kind, LISTED_KINDS)]
     chosen = selected(options.words, kinds)
     words = [option_of(name) for name in options.properties]
     if options.category is not None:
@@ -121,7 +129,10 @@ def selected(text: str, kinds: Sequence[Kind]) -> list[LockInfo]:
 
 def record_of(lock: LockInfo) -> dict[str, object]:
     """Return a lock as a JSON object."""
-    return {**asdict(lock), "collapses_oversubscribed": lock.collapses}
+    record = {**asdict(lock), "collapses_oversubscribed": lock.collapses}
+    if lock.kind == EXECUTOR.name:
+        return {name: record[name] for name in record if name not in OF_LOCKS}
+    return record
 
 
 def by_family(chosen: list[LockInfo]) -> list[tuple[str, list[LockInfo]]]:
@@ -142,7 +153,7 @@ def print_tables(chosen: list[LockInfo]) -> None:
     """Print a table for each kind of locks, followed by remarks."""
     console = output.console()
     groups = [
-        (kind_of(name), list(locks)) for name, locks in groupby(chosen, kind_name)
+        (listed_kind(name), list(locks)) for name, locks in groupby(chosen, kind_name)
     ]
     for number, (kind, locks) in enumerate(groups):
         if number:
@@ -158,13 +169,18 @@ def kind_name(lock: LockInfo) -> str:
     return lock.kind
 
 
+def listed_kind(name: str) -> Kind:
+    """Return the kind of this name, of those that are listed."""
+    return kind_of(name, LISTED_KINDS)
+
+
 def print_table(kind: Kind, chosen: list[LockInfo]) -> None:
     """Print algorithms of one kind as a table of 80 columns, followed by remarks."""
     console = output.console()
     table = output.table()
-    table.add_column("lock" if kind is not BARRIER else "barrier", no_wrap=True)
+    table.add_column(kind.name if kind in UNORDERED else "lock", no_wrap=True)
     table.add_column("waiting", no_wrap=True)
-    queued = kind is not BARRIER  # threads at a barrier leave together
+    queued = kind not in UNORDERED
     if queued:
         table.add_column("overtaken", no_wrap=True)
     table.add_column("what it is")
@@ -219,15 +235,11 @@ def remarks(kind: Kind, chosen: list[LockInfo]) -> list[str]:
     if len(chosen) == len(native.locks(kind)):
         default = [native.default_lock(kind).name]  # may be a wrapped one
     if default:
-        said.append(
-            f"* the default lock of `hasp run`: {default[0]}."
-            if kind is MUTEX
-            else f"* the default of `hasp run --only {kind.plural}`: {default[0]}."
-        )
+        said.append(f"* the default {default_of(kind)}: {default[0]}.")
     each = ""
     if any(lock.bypass_each for lock in chosen):
         each = "; `by each`: by each other thread"
-    if kind is not BARRIER:
+    if kind not in UNORDERED:
         said.append(
             "overtaken: how often later arrivals may get the lock before a waiter; "
             f"`never` is strict FIFO{each}."
@@ -260,6 +272,15 @@ def remarks(kind: Kind, chosen: list[LockInfo]) -> list[str]:
     return said
 
 
+def default_of(kind: Kind) -> str:
+    """Return words that say for what the default of a kind is chosen."""
+    if kind is EXECUTOR:
+        return "of `hasp_delegate_init(object, NULL)`"
+    if kind is MUTEX:
+        return "lock of `hasp run`"
+    return f"of `hasp run --only {kind.plural}`"
+
+
 def other_names(lock: LockInfo) -> list[str]:
     """Return the other names that options accept for this lock."""
     return [alias for alias in lock.aliases if alias != lock.name]
@@ -271,7 +292,7 @@ def print_details(chosen: list[LockInfo]) -> None:
     for number, lock in enumerate(chosen):
         if number:
             console.print()
-        kind = kind_of(lock.kind)
+        kind = listed_kind(lock.kind)
         which = "" if kind is MUTEX else f" ({kind.noun})"
         console.print(f"{lock.name}{which}: {lock.summary}", style="bold")
         table = output.table()
@@ -290,7 +311,7 @@ def page_of(lock: LockInfo) -> str:
         return "docs/elision.md"
     if lock.is_delegate:
         return "docs/transparent-delegation.md"
-    folder = "locks" if lock.kind == MUTEX.name else kind_of(lock.kind).plural
+    folder = "locks" if lock.kind == MUTEX.name else listed_kind(lock.kind).plural
     name = lock.name
     for prefix, page in WRAPPER_PAGES.items():
         if name.startswith(prefix):
@@ -302,7 +323,7 @@ def facts(lock: LockInfo) -> list[tuple[str, str]]:
     """Return the lines of the details, each a heading and a text."""
     where = lock.kind
     order = overtaken(lock)
-    if lock.kind == BARRIER.name:
+    if listed_kind(lock.kind) in UNORDERED:
         order = ""
     elif lock.fifo:
         order = "never: strict FIFO"

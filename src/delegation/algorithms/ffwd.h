@@ -70,9 +70,7 @@ static inline uint32_t ffwd_serve_group(struct server *server, uint32_t first,
             (struct delegate *)(uintptr_t)load_relaxed(&line->object);
         *several |= *object && *object != own;
         *object = own;
-        void *(*section)(void *) =
-            (void *(*)(void *))(uintptr_t)load_relaxed(&line->section);
-        void *result = section((void *)(uintptr_t)load_relaxed(&line->context));
+        const void *result = call_section(line);
         store_relaxed(&response->results[index - first], (uint64_t)(uintptr_t)result);
         delegate_count(own, 1);
         toggles ^= 1u << (index - first);
@@ -113,7 +111,7 @@ static inline void ffwd_serve(struct server *server, uint32_t number)
 {
     uint32_t left = server_patience();
     store_relaxed(&held_nodes()->serves, server_mark(server, number));
-    while (!load_acquire(&server->stopping)) {
+    while (!load_relaxed(&server->stopping)) {
         if (ffwd_round(server))
             left = server_patience();
         else

@@ -50,7 +50,7 @@ static inline bool rcl_init(struct delegate *delegate)
 /* Returns the object of the line's request; NULL if there is none (R2). */
 static inline struct delegate *rcl_request(const struct call *line)
 {
-    if (!still_waiting(load_acquire(&line->cell)) || load_acquire(&line->executed) ||
+    if (!still_waiting(load_relaxed(&line->cell)) || load_acquire(&line->executed) ||
         !still_waiting(load_acquire(&line->cell)))
         return NULL;
     return (struct delegate *)(uintptr_t)load_relaxed(&line->object);

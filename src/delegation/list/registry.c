@@ -40,7 +40,7 @@ const struct executor_descriptor executor_list[] = {
     {.about = {LISTED(title, "", kind,                                                 \
                       (waits) == SPIN ? "spin" : "spin-then-park",                     \
                       (waits) == SPIN ? 0 : PARKS, __VA_ARGS__),                       \
-               .bytes = sizeof(struct delegate)},                                      \
+               SPACE(sizeof(struct delegate), sizeof(struct call))}, \
      .operations = ENTRIES(id)},
 #include "delegation/executors.def"
 #undef EXECUTOR

@@ -32,6 +32,8 @@ bool replaces_threads(const struct lock_descriptor *about);
 void served_once(unsigned thread);
 void served_twice(unsigned thread);
 void served_nested(unsigned thread);
+void served_while_executing(unsigned thread);
+void served_beside_section(unsigned thread);
 void served_while_stopped(unsigned thread);
 void served_condition(unsigned thread);
 

@@ -124,6 +124,50 @@ void served_while_stopped(unsigned thread)
     with_stopped(thread);
 }
 
+static void *begun_section(void *context)
+{
+    store_relaxed(&served, 1);
+    return executor_count_section(context);
+}
+
+/* Thread 2 may take the turn away from thread 1 while that executes the first section,
+ * and then find the second request of the same line. */
+void served_while_executing(unsigned thread)
+{
+    struct request request = {0, 0};
+    if (thread == 2) {
+        spin_until(load_acquire(&flag));
+        spin_until(load_relaxed(&served));
+        turn_take_away(client_delegate.server, 1 | IN_SECTION);
+        serve(2);
+        return;
+    }
+    if (has_served(thread, 1))
+        return;
+    prepare_spinning(thread);
+    executor_call(&client_delegate, begun_section, &request);
+    executor_ask();
+    leave_server(1);
+}
+
+/* While the server executes the section of thread 0, thread 1 takes the turn away from
+ * it, and asks for another section of the same object. */
+void served_beside_section(unsigned thread)
+{
+    struct request request = {0, 0};
+    if (has_served(thread, 2))
+        return;
+    prepare_spinning(thread);
+    if (thread == 0) {
+        executor_call(&client_delegate, begun_section, &request);
+    } else {
+        spin_until(load_relaxed(&served));
+        turn_take_away(client_delegate.server, 1 | IN_SECTION);
+        executor_ask();
+    }
+    leave_server(2);
+}
+
 /* A section that waits until another one of the same object has been executed. */
 static void *waiting_section(void *context)
 {
