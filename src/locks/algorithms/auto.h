@@ -183,7 +183,6 @@ static inline void auto_relock(struct lock *lock, bool biased)
         if (load_relaxed(&lock->word) == 0 &&
             acquire_if(&lock->word, 0, AUTO_SLEEPERS))
             return;
-    fence_seq_cst(); /* as in auto_sleep */
     auto_wait_asleep(lock, NULL);
 }
 

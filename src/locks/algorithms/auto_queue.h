@@ -87,7 +87,7 @@ static inline bool auto_move_to_word(struct lock *lock, struct waiter *waiter)
 static __attribute__((noinline, unused)) void auto_queue_dissolve(struct lock *lock,
                                                                   struct waiter *self)
 {
-    uint32_t last = exchange_acq_rel(auto_tail(lock), 0); /* as in auto_queue_leave */
+    uint32_t last = exchange_release(auto_tail(lock), 0); /* as in auto_queue_leave */
     uint32_t next = self->link.id == last ? 0 : auto_link_of(self);
     waiter_give(self);
     if (next)
@@ -107,7 +107,7 @@ static inline void auto_queue_leave(struct lock *lock, struct waiter *self)
     while (true) {
         uint32_t next = load_acquire(&self->next), last = self->link.id;
         if (!next && !compare_exchange_release(auto_tail(lock), &last, 0))
-            spin_until((next = load_acquire(&self->next)) != 0);
+            next = auto_link_of(self);
         if (abandoned)
             give_abandoned(lock, self);
         else

@@ -64,7 +64,6 @@ static inline enum auto_outcome auto_queue(struct lock *lock, uint32_t held,
         return AUTO_TIMED_OUT;
     self->epoch += 1u << 8; /* a late requeue moves no later user */
     waiter_give(self);
-    fence_seq_cst(); /* as in auto_sleep */
     return AUTO_MOVED;
 }
 
@@ -74,6 +73,7 @@ static inline bool auto_wait_asleep(struct lock *lock, const struct deadline *de
     enum auto_outcome outcome;
     do {
         bool acquired = false;
+        fence_seq_cst(); /* as in auto_sleep: a release may have woken the caller */
         bool in_time = auto_sleep_while_open(lock, &acquired, deadline);
         if (acquired || auto_claim(lock)) {
             auto_adapt(lock);
