@@ -7,7 +7,12 @@ from itertools import pairwise
 
 import pytest
 
-from hasp.elide.obstacles import Obstacle, Obstacles, obstacles_of, sections_with
+from hasp.profile.diagnosis.obstacles import (
+    Obstacle,
+    Obstacles,
+    obstacles_of,
+    sections_with,
+)
 from hasp.profile.model.distribution import Distribution
 from hasp.profile.trace.format import Operation
 

@@ -12,6 +12,7 @@ from hasp.advise.report import print_forecast, print_proof, print_verdict
 from hasp.base.errors import EXIT_FINDING, EXIT_FINE, HaspError
 from hasp.base.output import STDOUT, note, write_json
 from hasp.base.signals import interrupt_on_signals
+from hasp.launch.transactions import works
 from hasp.locks import native
 from hasp.profile.diagnosis import advise
 from hasp.profile.diagnosis.judge import judge
@@ -46,8 +47,20 @@ class Options:
     proof: bool = True
     plan: str | None = None
     simulate: str | None = None
+    machine: str | None = None  # that the program is to run on; None: this one
     why: bool = False
     json: str | None = None
+
+    @property
+    def has_transactions(self) -> bool:
+        """Whether the machine that the program is to run on has transactions."""
+        if self.machine is None:
+            return works()
+        # Only --machine needs these.
+        from hasp.lab.simulate.machines import machine
+
+        named = machine.load(self.machine)
+        return bool(named.figures.get(("transactions", "read_lines")))
 
     @property
     def rules(self) -> Rules:
@@ -100,7 +113,13 @@ def _opened(options: Options) -> Profile:
 def _judged(
     profile: Profile, options: Options, fewer: Profile | None = None
 ) -> Verdict:
-    return advise(profile, options.rules, options.objective, fewer)
+    return advise(
+        profile,
+        options.rules,
+        options.objective,
+        fewer,
+        transactions=options.has_transactions,
+    )
 
 
 def _proved(

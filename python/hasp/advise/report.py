@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MOST_SITES = 5
 # In the text without --why:
+ELISION = "E9.elide"  # a rule
 MOST_ALTERNATIVES = 2
 MOST_OTHERS = 4
 MOST_KINDS = 2
@@ -59,6 +60,7 @@ def short(verdict: Verdict, profile: Profile) -> list[str]:
     lines = []
     if site is not None:
         lines += _lock_lines(site, profile)
+    lines += _elision_lines(verdict)
     for other in verdict.other_kinds[:MOST_KINDS]:
         noun = kind_of(other.kind).noun
         lines.append(
@@ -73,6 +75,16 @@ def short(verdict: Verdict, profile: Profile) -> list[str]:
         lines.append(profile.stale_proofs)
     lines.append("--why prints the rules, their numbers, and what was not measured")
     return lines
+
+
+def _elision_lines(verdict: Verdict) -> list[str]:
+    """Return a line for each site that the rules propose to elide."""
+    names = {site.site: site.name for site in verdict.sites}
+    return [
+        f"the lock of {names[fired.site]}: {fired.rule.hint}"
+        for fired in verdict.fired
+        if fired.rule.id == ELISION and fired.site in names
+    ][:MOST_OTHERS]
 
 
 def _lock_lines(site: SiteVerdict, profile: Profile) -> list[str]:

@@ -69,6 +69,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="forecast the worst site on a machine of `hasp simulate --list`",
     )
     add(
+        "--machine",
+        metavar="NAME",
+        help="the machine that the program will run on: if it has transactions, "
+        "eliding locks is considered (default: this one)",
+    )
+    add(
         "--why",
         action="store_true",
         help="also print the rules that fired, their numbers and thresholds, and what "
@@ -143,6 +149,10 @@ def _options(arguments: argparse.Namespace) -> Options:
         from hasp.lab.simulate.machines import machine
 
         machine.load(arguments.simulate)
+    if arguments.machine:
+        from hasp.lab.simulate.machines import machine
+
+        machine.load(arguments.machine)
     load().set(arguments.set)  # raises an error about a threshold
     return Options(
         trace=str(arguments.trace) if arguments.trace else None,
@@ -155,6 +165,7 @@ def _options(arguments: argparse.Namespace) -> Options:
         proof=not arguments.no_proof,
         plan=plan,
         simulate=arguments.simulate,
+        machine=arguments.machine,
         why=arguments.why,
         json=arguments.json,
     )

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import json
-import os
 from pathlib import Path
 from typing import Any
 
 from hasp.base.host import read_text
-from hasp.base.process import capture
 from hasp.doctor import FINE, LACK, NOTE, Finding
+from hasp.launch.transactions import probed
 from hasp.locks import native
 
 TOPIC = "hardware transactions"
@@ -53,22 +51,6 @@ def findings() -> list[Finding]:
         Finding(TOPIC, f"{native.ELISION}LOCK", effect, FINE if works else NOTE, advice)
     )
     return found
-
-
-def probed() -> dict[str, Any] | None:
-    """Return what the library found: hardware, text, probes, commits, last_abort.
-
-    `hardware` is works, absent, disabled or fails. None if the library does not run.
-    """
-    program = str(native.program("hasp-locks"))
-    printed = capture([program, "--transactions"], os.environ, timeout=10)
-    if printed is None or printed.status != 0:
-        return None
-    try:
-        record: dict[str, Any] = json.loads(printed.stdout)
-    except ValueError:
-        return None
-    return record if {"hardware", "probes", "commits", "text"} <= set(record) else None
 
 
 def _commits(probe: dict[str, Any]) -> Finding:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from hasp.elide.configurations import Configuration
-from hasp.elide.obstacles import Obstacles
 from hasp.predict.answer import Range
 from hasp.predict.load import Load
+from hasp.profile.diagnosis.obstacles import Obstacles
 
 GAIN, LOSS = 1.05, 0.95
 MATTERS = 0.02  # share of the threads' time
@@ -31,6 +31,7 @@ class Outlook:
 
     committed: Range  # share of its sections
     aborts: Mapping[str, float]  # by cause, per section
+    busy: float  # share of the time in which the busiest lock is not free, not elided
     fine: Range  # share of the threads' time to acquire and release it, not elided
     elided: Range
 
@@ -52,6 +53,15 @@ class LockAnswer:
     lines: float | None  # cache misses in a section; None if not measured
     obstacles: Obstacles
     outlooks: Mapping[Data, Outlook]
+
+    @property
+    def matters(self) -> float:
+        """How much it limits the program without elision, from 0 to 1.
+
+        A thread that starves never ends its wait, which is then in no sum.
+        """
+        looks = self.outlooks.values()
+        return max((max(one.fine.median, one.busy) for one in looks), default=0.0)
 
     @property
     def judgement(self) -> str:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from hasp.base.errors import HaspError
 from hasp.base.process import capture
-from hasp.doctor.htm import probed
 from hasp.launch.interpose import environment
+from hasp.launch.transactions import probed
 from hasp.locks.given import given_lock
 
 BACK_END = "HASP_ELISION"

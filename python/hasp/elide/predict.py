@@ -7,13 +7,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
+from statistics import median
 
 from hasp.base.errors import HaspError, Interrupted
 from hasp.base.output import note
 from hasp.base.signals import interrupt_on_signals
 from hasp.elide.answer import Data, LockAnswer, Outlook, Point, Prediction
 from hasp.elide.configurations import ELIDE, FINE, Configuration, simulated
-from hasp.elide.obstacles import Obstacles, obstacles_of
 from hasp.elide.options import Options
 from hasp.lab.simulate.simulation import flattened
 from hasp.locks import native
@@ -24,6 +24,7 @@ from hasp.predict.load import PARTS_MOST, Load, Variant
 from hasp.predict.predict import EACH_CPU, THREADS_MOST
 from hasp.predict.rebuild import rebuild
 from hasp.predict.runs import LINES, SECTIONS, Case, Outcome, Runs
+from hasp.profile.diagnosis.obstacles import Obstacles, obstacles_of
 from hasp.profile.model.profile import Kind, Profile, Site
 from hasp.profile.report.words import plural
 
@@ -260,12 +261,15 @@ def _outlook(
 ) -> Outlook:
     most = prediction.most
     elided = [known[_case(prediction, ELIDE, most, v)].sites[at] for v in variants]
-    fine = [known[_case(prediction, FINE, most, v)].sites[at] for v in variants]
     sections = max(sum(one.sections for one in elided), 1)
+    fines = [known[_case(prediction, FINE, most, v)] for v in variants]
+    fine = [one.sites[at] for one in fines]
+    busy = median(one.busy[at] for one in fines)
     causes = [cause for cause in elided[0].ends if cause != "committed"]
     return Outlook(
         Range.of([one.elided / max(one.sections, 1) for one in elided]),
         {cause: sum(o.ends[cause] for o in elided) / sections for cause in causes},
+        busy,
         Range.of([one.taken for one in fine]),
         Range.of([one.taken for one in elided]),
     )

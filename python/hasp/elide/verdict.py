@@ -9,7 +9,6 @@ from hasp.elide.answer import (
     ALWAYS,
     GAIN,
     LOSS,
-    MATTERS,
     Data,
     LockAnswer,
     Prediction,
@@ -21,6 +20,7 @@ from hasp.profile.report.layout import shortened
 from hasp.profile.report.words import plural, share
 
 LONGEST = 160
+BUSY = 0.2  # share of the time; a lock that is used less limits nothing
 NAMES = (60, 40, 28, 20, 12)  # characters of a lock's name, as many as fit
 
 
@@ -103,8 +103,8 @@ def _due(prediction: Prediction, most: int) -> str:
 
 def _why(prediction: Prediction, most: int) -> str:
     """Return why the lock with the longest waits gains nothing."""
-    waited = sorted(prediction.locks, key=_waited, reverse=True)
-    if not waited or _waited(waited[0]) < MATTERS:
+    waited = sorted(prediction.locks, key=lambda one: one.matters, reverse=True)
+    if not waited or waited[0].matters < BUSY:
         return "; threads hardly wait for locks"
     first = waited[0]
     name = shortened(first.name, most)
@@ -112,10 +112,6 @@ def _why(prediction: Prediction, most: int) -> str:
         reason = max(first.obstacles.found, key=lambda one: one.share).words
         return f": {name} never commits ({reason})"
     return f": {name} {_lost(first)}"
-
-
-def _waited(one: LockAnswer) -> float:
-    return max((o.fine.median for o in one.outlooks.values()), default=0.0)
 
 
 def _lost(one: LockAnswer) -> str:

@@ -69,6 +69,8 @@ class SiteFeatures(_Measured):
     passed_over: float | None = None
     critical_response_share: float | None = None
     commit_share: float | None = None
+    never_commits: float | None = None
+    held_share: float | None = None
     false_serialisation: float | None = None
     server_use: float | None = None
     lock_cpu_share: float | None = None
@@ -109,6 +111,7 @@ class Features(_Measured):
     migrations_per_s: float | None = None
     fault_share: float | None = None
     counters: float | None = None
+    transactions: float | None = 0.0
     memory_stalls: float | None = None
     interleave_gain: float | None = None
     fewer_threads_gain: float | None = None

@@ -244,6 +244,10 @@ def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatu
         nested_share=_ratio(use.nested, use.acquisitions),
         misses=use.cache_misses if _counts_misses(profile) else None,
         read_share=_read_share(site),
+        commit_share=_ratio(use.elision.commits, use.elision.begins)
+        if use.elision
+        else None,
+        held_share=_ratio(hottest.hold_ns if hottest else 0, profile.duration_ns),
         **greed_at(site)._asdict(),
         gain=bounds.most if bounds else None,
         lock_cpu_share=bounds.cpu_share if bounds else None,

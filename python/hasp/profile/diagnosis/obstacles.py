@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hasp.profile.diagnosis.causes.blocking_section import doing
 from hasp.profile.diagnosis.causes.durations import middles
 from hasp.profile.diagnosis.causes.facts import Facts, SiteFacts
 from hasp.profile.diagnosis.causes.limits import FEW_SAMPLES
 from hasp.profile.diagnosis.causes.states import state_of
+from hasp.profile.diagnosis.features import Features
 from hasp.profile.model.distribution import Distribution
 from hasp.profile.model.profile import Kind, Operation, Profile
 
@@ -66,6 +67,18 @@ def obstacles_of(profile: Profile) -> dict[int, Obstacles]:
         for one in Facts(profile).sites
         if one.site.kind is Kind.MUTEX
     }
+
+
+def with_transactions(features: Features, profile: Profile) -> Features:
+    """Return the measures for a machine with transactions."""
+    found = obstacles_of(profile)
+    sites = tuple(
+        replace(site, never_commits=found[site.site].never)
+        if site.site in found
+        else site
+        for site in features.sites
+    )
+    return replace(features, sites=sites, transactions=1.0)
 
 
 def _obstacles(one: SiteFacts) -> Iterator[Obstacle]:
