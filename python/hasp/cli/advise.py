@@ -81,6 +81,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "was not measured",
     )
     add_json_option(parser)
+    _add_proof_options(parser)
+    add_measuring_options(parser)
+    # Not REMAINDER as in other verbs, because options may follow the TRACE.
+    parser.add_argument("command", nargs="*", metavar="COMMAND", help=argparse.SUPPRESS)
+
+
+def _add_proof_options(parser: argparse.ArgumentParser) -> None:
     proof = parser.add_argument_group("with a command")
     add = proof.add_argument
     add(
@@ -99,9 +106,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_TRACE,
         help=f"record into FILE (default: {DEFAULT_TRACE})",
     )
-    add_measuring_options(parser)
-    # Not REMAINDER as in other verbs, because options may follow the TRACE.
-    parser.add_argument("command", nargs="*", metavar="COMMAND", help=argparse.SUPPRESS)
 
 
 def run(arguments: argparse.Namespace) -> int:

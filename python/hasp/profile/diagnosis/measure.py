@@ -195,11 +195,10 @@ def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatu
     seconds = profile.duration_ns / SECOND
     hottest = _hottest(site)
     waiters = _waiters(site, hottest, profile)
-    waiters_p95 = (hottest or site).waiters_p95
-    hold_p50 = use.hold.quantile(0.5)
-    handover_p50 = use.handover.quantile(0.5)
-    handover = use.handover.mean_ns
-    relocks = site.stats.get(Operation.RELOCK)
+    waiters_p95, hold_p50 = (hottest or site).waiters_p95, use.hold.quantile(0.5)
+    handover_p50, handover = use.handover.quantile(0.5), use.handover.mean_ns
+    relock = site.stats.get(Operation.RELOCK)
+    relocks = relock.acquisitions if relock else 0
     attempts = use.acquisitions + use.trylock_failures
     births = _births(site, profile)
     faulting_ns = births.pages * rules.limit("page-fault")
@@ -230,8 +229,8 @@ def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatu
         handover_ns=handover,
         handover_p99_ns=use.handover.quantile(0.99),
         handover_ratio=None if handover is None else _ratio(handover, handover_p50),
-        blocking_per_s=_ratio(relocks.acquisitions if relocks else 0, seconds),
-        blocking_share=_ratio(relocks.acquisitions if relocks else 0, use.acquisitions),
+        blocking_per_s=_ratio(relocks, seconds),
+        blocking_share=_ratio(relocks, use.acquisitions),
         trylock_share=_ratio(use.trylocks, attempts),
         trylock_failure_share=_ratio(use.trylock_failures, use.trylocks),
         trylock_failures_per_s=_ratio(use.trylock_failures, seconds),
@@ -244,15 +243,23 @@ def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatu
         nested_share=_ratio(use.nested, use.acquisitions),
         misses=use.cache_misses if _counts_misses(profile) else None,
         read_share=_read_share(site),
-        commit_share=_ratio(use.elision.commits, use.elision.begins)
-        if use.elision
-        else None,
-        held_share=_ratio(hottest.hold_ns if hottest else 0, profile.duration_ns),
+        **_elision_measures(use, hottest, profile),
         **greed_at(site)._asdict(),
         gain=bounds.most if bounds else None,
         lock_cpu_share=bounds.cpu_share if bounds else None,
         free_share=bounds.free_share if bounds else None,
     )
+
+
+def _elision_measures(
+    use: SiteStats, hottest: Lock | None, profile: Profile
+) -> dict[str, float | None]:
+    """Return the share of transactions that committed, and of time that it is held."""
+    elision = use.elision
+    return {
+        "commit_share": _ratio(elision.commits, elision.begins) if elision else None,
+        "held_share": _ratio(hottest.hold_ns if hottest else 0, profile.duration_ns),
+    }
 
 
 def _barriers(profile: Profile, total_ns: float) -> Iterator[BarrierWaits]:
