@@ -23,13 +23,23 @@ static bool acquire_free(struct lock *lock)
            compare_exchange_acquire(arrivals_of(lock), &free, TAIL_HELD);
 }
 
+/* See fork_repair.h. */
+static void forget(struct lock *lock, bool held)
+{
+    uint32_t arrivals = load_relaxed(arrivals_of(lock));
+    if (arrivals == 0 || arrivals == TAIL_HELD)
+        return; /* none of the parent's threads is queued */
+    store_relaxed(batch_of(lock), 0);
+    store_relaxed(arrivals_of(lock), held ? TAIL_HELD : 0);
+}
+
 /* --- releasing --- */
 
 /* Turns the arrivals into the batch, which is empty (R5). */
 static void take_arrivals(struct lock *lock)
 {
-    uint32_t id = exchange_acquire(arrivals_of(lock), TAIL_HELD), first = 0;
-    while (id != 0 && id != TAIL_HELD) {
+    uint32_t id = exchange_acquire(arrivals_of(lock), TAIL_QUEUED), first = 0;
+    while (id != 0) {
         struct waiter *request = waiter_at(id);
         uint32_t earlier = load_relaxed(&request->next);
         store_relaxed(&request->next, first);
@@ -42,29 +52,23 @@ static void take_arrivals(struct lock *lock)
 /* Releases the lock unless there are arrivals. The batch is empty. */
 static bool release_free(struct lock *lock)
 {
-    uint32_t held = TAIL_HELD;
-    if (load_relaxed(arrivals_of(lock)) != TAIL_HELD)
+    uint32_t arrivals = load_relaxed(arrivals_of(lock));
+    if (arrivals < TAIL_QUEUED ||
+        !compare_exchange_release(arrivals_of(lock), &arrivals, 0))
         return false;
-    shown_word_clear(lock);
-    if (compare_exchange_release(arrivals_of(lock), &held, 0)) {
-        release_window();
-        return true;
-    }
-    store_release(&lock->word, 2);
-    return false;
+    release_window();
+    return true;
 }
 
 /* Returns the first request of the batch and removes it; NULL if the batch is empty. */
 static struct waiter *next_of_batch(struct lock *lock)
 {
-    uint32_t id;
-    while ((id = load_relaxed(batch_of(lock))) != 0) {
-        struct waiter *request = waiter_at(id);
-        store_relaxed(batch_of(lock), load_relaxed(&request->next));
-        if (request->generation == fork_generation()) /* D4 */
-            return request;
-    }
-    return NULL;
+    uint32_t id = load_relaxed(batch_of(lock));
+    if (id == 0)
+        return NULL;
+    struct waiter *request = waiter_at(id);
+    store_relaxed(batch_of(lock), load_relaxed(&request->next));
+    return request;
 }
 
 /* Returns whether the next request may be borrowed. If so, notes that its stretch is
@@ -92,7 +96,7 @@ static void trust(struct lock *lock)
  * has to run, or NULL if the lock is released or granted. */
 static struct waiter *pass_on(struct lock *lock, bool borrows)
 {
-    store_relaxed(&lock->owner, 0); /* until the next holder stores its own id */
+    shown_word_clear(lock); /* until the next holder sets it */
     for (;;) {
         struct waiter *request = next_of_batch(lock);
         if (!request) {
@@ -145,6 +149,8 @@ static int delegate_unlock(struct lock *lock)
 {
     if (unlikely(borrow_unlocks(lock)))
         return 0;
+    fork_repair_in_child(lock, forget);
+    shown_word_clear(lock);
     if (load_relaxed(batch_of(lock)) != 0 || !release_free(lock))
         unlock_slowly(lock);
     return 0;
@@ -157,16 +163,10 @@ static void undo(void *lock)
 
 /* --- acquiring --- */
 
-static struct waiter *new_request(void)
-{
-    struct waiter *request = waiter_take();
-    request->generation = fork_generation();
-    return request;
-}
-
 /* Queues the request. Returns false if the lock became free, and is now held. */
 static bool enqueue(struct lock *lock, struct waiter *request)
 {
+    fork_repair_if_due(lock, forget);
     uint32_t latest = load_relaxed(arrivals_of(lock));
     for (;;) {
         if (latest == 0) {
@@ -174,16 +174,10 @@ static bool enqueue(struct lock *lock, struct waiter *request)
                 return false;
             continue;
         }
-        store_relaxed(&request->next, latest == TAIL_HELD ? 0 : latest);
+        store_relaxed(&request->next, latest >= TAIL_QUEUED ? 0 : latest);
         if (compare_exchange_release(arrivals_of(lock), &latest, request->link.id))
             return true;
     }
-}
-
-/* The caller has the lock from its queue: the word stands. */
-static void take_over(struct lock *lock)
-{
-    store_relaxed(&lock->owner, current_thread());
 }
 
 static bool delegate_trylock(struct lock *lock)
@@ -201,11 +195,10 @@ static bool delegate_timedlock(struct lock *lock, const struct deadline *deadlin
     if (deadline_passed(deadline))
         return false;
     int token = wait_begin();
-    struct waiter *request = new_request();
+    struct waiter *request = waiter_take();
     bool acquired = true;
     if (!enqueue(lock, request)) {
         waiter_give(request);
-        shown_word_set(lock, current_thread());
     } else if (request_wait(request, REQUEST_WAITING, spin_limit(), deadline) ==
                    REQUEST_WAITING &&
                request_change(request, REQUEST_WAITING, REQUEST_LEFT)) {
@@ -213,8 +206,9 @@ static bool delegate_timedlock(struct lock *lock, const struct deadline *deadlin
     } else {
         (void)load_acquire(&request->cell); /* granted at the last moment */
         waiter_give(request);
-        take_over(lock);
     }
+    if (acquired)
+        shown_word_set(lock, current_thread());
     wait_end(token, acquired ? undo : NULL, lock);
     return acquired;
 }
@@ -227,7 +221,7 @@ static __attribute__((noinline)) int lock_slowly(struct lock *lock)
         lock_in_slices(lock, delegate_timedlock, NULL);
         return 0;
     }
-    struct waiter *request = new_request();
+    struct waiter *request = waiter_take();
     if (!enqueue(lock, request)) {
         waiter_give(request);
         shown_word_set(lock, current_thread());
@@ -235,7 +229,7 @@ static __attribute__((noinline)) int lock_slowly(struct lock *lock)
     }
     uint32_t how = borrow_await(lock, request);
     if (how == REQUEST_GRANTED || how == REQUEST_BORROWED)
-        take_over(lock);
+        shown_word_set(lock, current_thread());
     return 0;
 }
 

@@ -4,7 +4,7 @@
  * Prints one JSON object per line and per lock and client on stdout (schema
  * hasp.check/1), and counterexamples on stderr.
  */
-#include "elision/list.h"
+#include "borrowing/list.h"
 #include "explorer/base/counterexample.h"
 #include "explorer/clients/clients.h"
 #include "explorer/base/variables.h"
@@ -146,6 +146,25 @@ static int check_elided(unsigned index, const struct arguments *arguments)
     return status;
 }
 
+static int find_delegate(const char *name)
+{
+    int found = listed_find(name);
+    return found > 0 && is_delegate((unsigned)found) ? found : -1;
+}
+
+/* All clients of mutexes, too: they offer no section. */
+static int check_delegate(unsigned index, const struct arguments *arguments)
+{
+    const struct lock_descriptor lock = listed_at(index);
+    const struct subject subject = {"mutex", lock, borrowing_clients,
+                                    borrowing_client_count};
+    const struct subject unoffered = {"mutex", lock, clients, client_count};
+    client_operations = &lock.operations;
+    int status = check(&subject, arguments) | check(&unoffered, arguments);
+    client_operations = NULL; /* the descriptor is a local variable */
+    return status;
+}
+
 static int check_rwlock(unsigned index, const struct arguments *arguments)
 {
     const struct rwlock_descriptor lock = rwlock_at(index);
@@ -219,6 +238,8 @@ static const struct kind {
     {"mutex", &lock_list_length, lock_find, check_mutex, clients, &client_count},
     {"elided", &none_unnamed, find_elided, check_elided, elision_clients,
      &elision_client_count},
+    {"borrowed", &none_unnamed, find_delegate, check_delegate, borrowing_clients,
+     &borrowing_client_count},
     {"rwlock", &rwlock_list_length, rwlock_find, check_rwlock, rwlock_clients,
      &rwlock_client_count},
     {"spinlock", &spinlock_list_length, spinlock_find, check_spinlock, spinlock_clients,

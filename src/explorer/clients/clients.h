@@ -13,6 +13,10 @@ extern const unsigned client_count;
 extern const struct client elision_clients[];
 extern const unsigned elision_client_count;
 
+/* Clients of the lock `delegate`. */
+extern const struct client borrowing_clients[];
+extern const unsigned borrowing_client_count;
+
 /* Clients of reader-writer locks. */
 extern const struct client rwlock_clients[];
 extern const unsigned rwlock_client_count;

@@ -16,6 +16,7 @@ from hasp.locks.selection import ALL, select
 
 ENGINE = "hasp-explore"
 ELIDED = "elided"  # its kind of elided mutexes
+BORROWED = "borrowed"  # that of the lock `delegate`
 
 # Kinds that only the checker lists, with the words for one of its names.
 LIBRARY_KINDS = {
@@ -37,7 +38,10 @@ class Subject:
 
 
 def _of_lock(lock: LockInfo) -> Subject:
-    return Subject(lock.kind, lock.name, ELIDED if lock.is_elided else lock.kind)
+    clients = lock.kind
+    if lock.is_elided or lock.is_delegate:
+        clients = ELIDED if lock.is_elided else BORROWED
+    return Subject(lock.kind, lock.name, clients)
 
 
 def _locks(text: str, kind: str) -> list[Subject]:
