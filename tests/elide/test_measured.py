@@ -43,6 +43,9 @@ def test_emulated_transactions_are_labelled(
         counts = one["transactions"]
         assert counts["begins"] == counts["commits"] + sum(counts["aborts"].values())
         assert counts["begins"] > 0
+    assert last["locks"]
+    for one in last["locks"]:
+        assert one["begins"] == one["commits"] + sum(one["aborts"].values())
     status, out, _ = hasp("compare", "--from", file)
     assert status == 0
     assert "elide-nest" in out

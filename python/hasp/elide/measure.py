@@ -12,17 +12,21 @@ from pathlib import Path
 from hasp.base.errors import HaspError, Interrupted
 from hasp.base.output import note
 from hasp.base.signals import interrupt_on_signals
+from hasp.compare import run_record as record
 from hasp.compare.comparison import new_comparison
 from hasp.compare.progress import ComparisonDisplay
+from hasp.compare.recorded_run import weight
+from hasp.compare.recorder import Recorder
 from hasp.compare.run import ComparisonRunner, LockSettings
 from hasp.compare.settings import Cell, Settings
 from hasp.compare.store import Comparison, Writer, lock_facts
-from hasp.elide.configurations import CONFIGURATIONS, Configuration
+from hasp.elide.configurations import CONFIGURATIONS, ELIDE, Configuration
 from hasp.elide.hardware import BACK_END, OPTIONS, Transactions, accepts
-from hasp.elide.measurement import Measurement
+from hasp.elide.measurement import MeasuredLock, Measurement, locks_of
 from hasp.elide.statistics import SETTING, counts_in
 from hasp.locks.given import given_lock
 from hasp.locks.native import ELISION, REFERENCE
+from hasp.profile.model.build import load_keeping_symbols
 
 GLOBAL = "scope=global"
 
@@ -70,7 +74,29 @@ def measure(
         for one in chosen:
             if one.elided:
                 measurement.counts[one.name] = counts_in(files[one.name])
+        if not measurement.ending:
+            trace = Path(folder) / "elided.trace"
+            measurement.locks = _recorded(settings, special, trace)
     return measurement
+
+
+def _recorded(
+    settings: Settings, special: dict[str, LockSettings], trace: Path
+) -> list[MeasuredLock]:
+    """Record one run with elided locks; return what became of each lock's sections."""
+    name, threads = ELIDE.name, settings.threads[-1]
+    once = dataclasses.replace(
+        settings, locks=(REFERENCE, name), threads=(threads,), runs=1, warmup=0
+    )
+    recorder = Recorder(trace, sample=False)
+    recorder.clear()
+    with ComparisonRunner(once, recorder=recorder, settings_of=special) as runner:
+        run = runner.run(1, Cell(name, threads))
+    if run.outcome != record.OK:
+        note(f"the run that was to record each lock failed: {run.detail}")
+        return []
+    profiles = [load_keeping_symbols(path) for path in recorder.traces()]
+    return locks_of(max(profiles, key=weight)) if profiles else []
 
 
 def _settings(one: Configuration, lock: str, statistics: Path) -> LockSettings:

@@ -17,14 +17,16 @@ from hasp.elide.measurement import Measurement
 from hasp.elide.statistics import Counts
 from hasp.locks.native import REFERENCE
 from hasp.predict.report import number
+from hasp.profile.model.elision import CAUSES
 from hasp.profile.report.layout import print_table
 from hasp.profile.report.text import say
-from hasp.profile.report.words import listed, share
+from hasp.profile.report.words import count, listed, share
 from hasp.statistics import Ratio
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+LOCKS_MOST = 12  # in the table; JSON has all
 SAME = 0.03  # a difference that does not matter
 
 
@@ -81,6 +83,7 @@ def show(measurement: Measurement) -> None:
     say(out, verdict(measurement), style="bold")
     for threads in measurement.comparison.settings.threads:
         _table(out, measurement, threads)
+    _locks(out, measurement)
     print()
     for sentence in remarks(measurement):
         say(out, sentence)
@@ -109,6 +112,33 @@ def _table(out: Console, measurement: Measurement, threads: int | None) -> None:
     ]
     headings = ["", measure.name, "to fine", "elided", "commit", "aborts"]
     print_table(out, headings, body)
+
+
+def _locks(out: Console, measurement: Measurement) -> None:
+    if not measurement.locks:
+        return
+    print()
+    label = "emulated" if measurement.transactions.emulated else "measured"
+    say(
+        out,
+        f"Each lock in a recorded run of elide ({label}); transactions are those that "
+        "began with it:",
+    )
+    rows = [
+        [
+            one.name,
+            count(one.sections),
+            share(one.elision.elided / max(one.sections, 1)),
+            count(one.elision.begins),
+            share(one.elision.commits / one.elision.begins)
+            if one.elision.begins
+            else "-",
+            one.causes,
+        ]
+        for one in measurement.locks[:LOCKS_MOST]
+    ]
+    headings = ["lock", "sections", "elided", "begun", "commit", "aborts"]
+    print_table(out, headings, rows)
 
 
 def _cells(
@@ -169,6 +199,20 @@ def document(measurement: Measurement) -> dict[str, Any]:
             for threads in comparison.settings.threads
             for ratios in [measurement.to_fine(threads)]
             for one in measurement.configurations
+        ],
+        "locks": [
+            {
+                "site": one.name,
+                "sections": one.sections,
+                "elided": one.elision.elided,
+                "begins": one.elision.begins,
+                "commits": one.elision.commits,
+                "aborts": dict(zip(CAUSES, one.elision.aborts, strict=True)),
+                "nested_aborts": one.elision.nested_aborts,
+                "abort_ns": one.elision.abort_ns,
+                "commit_ns": one.elision.commit_ns,
+            }
+            for one in measurement.locks
         ],
         "missing": [one.name for one in measurement.missing],
         "failures": list(measurement.failures()),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -13,8 +14,38 @@ from hasp.compare.summary import CellSummary, summarise
 from hasp.elide.configurations import FINE, Configuration
 from hasp.elide.hardware import Transactions
 from hasp.elide.statistics import Counts
+from hasp.profile.model.elision import CAUSES, Elision
+from hasp.profile.model.profile import Profile
 from hasp.statistics import Ratio
 from hasp.statistics.simultaneous import contrasts, ratio_without_interval
+
+
+@dataclass(frozen=True)
+class MeasuredLock:
+    """What became of one site's sections in a recorded run under elided locks."""
+
+    name: str
+    sections: int
+    elision: Elision
+
+    @property
+    def causes(self) -> str:
+        """The most frequent causes of aborts, with their shares."""
+        counts = Counts(
+            aborts=Counter(dict(zip(CAUSES, self.elision.aborts, strict=True)))
+        )
+        return counts.causes()
+
+
+def locks_of(profile: Profile) -> list[MeasuredLock]:
+    """Return the sites of mutexes that began transactions, or elided inside others."""
+    found = [
+        MeasuredLock(site.name, use.acquisitions, use.elision)
+        for site in profile.sites
+        if (use := site.total) is not None and use.elision is not None
+        if use.elision.begins or use.elision.elided
+    ]
+    return sorted(found, key=lambda one: one.elision.aborted, reverse=True)
 
 
 @dataclass
@@ -27,6 +58,7 @@ class Measurement:
     missing: tuple[Configuration, ...]  # that the library does not have
     counts: dict[str, Counts] = field(default_factory=dict)  # by configuration
     ending: BaseException | None = None  # what ended the runs early
+    locks: list[MeasuredLock] = field(default_factory=list)  # by aborts, descending
 
     def summaries(self) -> list[CellSummary]:
         """Return a summary for each configuration and number of threads."""
