@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from waiting import wait_until
 
+from hasp.elide.configurations import ELIDE
+from hasp.elide.measure import _files
 from hasp.elide.measured_report import _judged
 from hasp.elide.statistics import counts_in
 from hasp.locks import native
@@ -99,6 +101,14 @@ def test_a_trace_and_a_command_exclude_each_other(hasp, trace) -> None:
 )
 def test_the_judgement_follows_from_the_interval(low, high, words) -> None:
     assert _judged(Ratio(1.0, low, high, 7)) == words
+
+
+def test_a_server_that_gave_up_its_rights_can_write_statistics(tmp_path) -> None:
+    folder = tmp_path / "made"
+    folder.mkdir(0o700)
+    (file,) = _files(folder, (ELIDE,)).values()
+    assert folder.stat().st_mode & 0o1
+    assert file.stat().st_mode & 0o2
 
 
 def test_a_cut_line_of_statistics_is_ignored(tmp_path) -> None:

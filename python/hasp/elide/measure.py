@@ -7,6 +7,7 @@ import dataclasses
 import os
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from hasp.base.errors import HaspError, Interrupted
@@ -53,7 +54,7 @@ def measure(
     settings = dataclasses.replace(settings, locks=names)
     interrupt_on_signals()
     with tempfile.TemporaryDirectory(prefix="hasp-elide-") as folder:
-        files = {one.name: Path(folder) / f"{one.name}.jsonl" for one in chosen}
+        files = _files(Path(folder), chosen)
         special = {one.name: _settings(one, lock, files[one.name]) for one in chosen}
         comparison = _comparison(settings, special)
         measurement = Measurement(comparison, transactions, chosen, missing)
@@ -78,6 +79,19 @@ def measure(
             trace = Path(folder) / "elided.trace"
             measurement.locks = _recorded(settings, special, trace)
     return measurement
+
+
+def _files(folder: Path, chosen: Sequence[Configuration]) -> dict[str, Path]:
+    """Return an empty file for the statistics of each configuration.
+
+    Servers that give up root's rights can write to it, too.
+    """
+    folder.chmod(0o711)
+    files = {one.name: folder / f"{one.name}.jsonl" for one in chosen}
+    for file in files.values():
+        file.touch()
+        file.chmod(0o666)
+    return files
 
 
 def _recorded(

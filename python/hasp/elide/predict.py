@@ -182,11 +182,12 @@ def _simulate(
         prediction.simulations = len(runs.done)
         prediction.variants = len(done)
         _fill(prediction, runs.done, done, reference)
-        prediction.locks = [
+        found = [
             _lock(prediction, runs.done, done, at, profile, obstacles)
             for at, site in enumerate(runs.load.sites)
             if not site.rwlock
         ]
+        prediction.locks = sorted(found, key=lambda one: -one.matters)
 
 
 def _reference(profile: Profile) -> str:
@@ -243,7 +244,7 @@ def _lock(
         site.name,
         len(recorded.locks),
         acquisitions / max(profile.duration_ns, 1) * 1e9,
-        site.hold_ns,
+        (recorded.total and recorded.total.hold.mean_ns) or site.hold_ns,
         site.misses,
         obstacles.get(site.number, Obstacles()),
         {
