@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hasp.delegate.captures import locals_of
 from hasp.delegate.expression import key
@@ -31,11 +31,16 @@ USES_FRAME = (
 )
 
 
-def hazards_of(section: Section, reach: Reach) -> Iterator[Refusal]:
-    """Yield why a section must stay where it is."""
+def hazards_of(
+    section: Section, reach: Reach, waits: Sequence[Node] = ()
+) -> Iterator[Refusal]:
+    """Yield why a section must stay where it is; `waits` are possible there."""
+    allowed = {(each.source.path, each.start) for each in waits}
     source = section.source
     for node in section.walk():
         problem = problem_of(node)
+        if problem and (node.source.path, node.start) in allowed:
+            continue
         if problem:
             yield node.refusal(problem)
         elif node.kind == "CALL_EXPR" and node.usr:

@@ -23,6 +23,7 @@ from hasp.delegate.sections import sections_of
 from hasp.delegate.syntax import Unit
 from hasp.delegate.uses import uses_of
 from hasp.delegate.views import views_of
+from hasp.delegate.waits import Waits
 from hasp.delegate.wrapper_edits import rewrite_wrappers
 
 
@@ -59,7 +60,7 @@ def rewrite(lock: Lock, units: Sequence[Unit], root: Path, style: Style) -> Rewr
     reach = Reach(units)
     views = {id(each): list(views_of(each, units)) for each in sections}
     for view in chain.from_iterable(views.values()):
-        refusals.update(hazards_of(view, reach))
+        refusals.update(hazards_of(view, reach, uses.waits))
     for call in reach.cancels if sections else ():
         refusals.add(
             call.refusal("cancels a thread, which may be executing another's section")
@@ -67,6 +68,7 @@ def rewrite(lock: Lock, units: Sequence[Unit], root: Path, style: Style) -> Rewr
     edits = Edits(style.lines)
     outlines = _outlines(list(views.values()), style, refusals)
     refusals.update(Declarations(uses, units, style.executor, edits).rewrite())
+    refusals.update(Waits(uses, units, edits).rewrite(sections, style.executor))
     refusals.update(rewrite_wrappers(uses, style.executor, edits))
     if not sections and not refusals:
         refusals.add(

@@ -33,10 +33,6 @@ REASONS = {
     "do not have",
     "pthread_mutex_clocklock": "waits for the lock with a time limit, which executors "
     "do not have",
-    "pthread_cond_wait": "waits on a condition variable inside a section, which "
-    "executors cannot do",
-    "pthread_cond_timedwait": "waits on a condition variable inside a section, which "
-    "executors cannot do",
     "pthread_cond_clockwait": "waits on a condition variable inside a section, which "
     "executors cannot do",
 }
@@ -55,6 +51,7 @@ class Uses:
     sizes: list[Node] = field(default_factory=list)  # the type of allocated locks
     wrappers: dict[str, Wrapper] = field(default_factory=dict)  # by usr
     forwards: dict[str, Forward] = field(default_factory=dict)
+    waits: list[Node] = field(default_factory=list)  # calls, on condition variables
     names: dict[str, str] = field(default_factory=dict)  # new ones, by usr
 
     def of(self, function: str) -> list[Node]:
@@ -191,6 +188,8 @@ class _Reader:
             calls = self.result.calls.setdefault(does, [])
             if call not in calls:
                 calls.append(call)
+        elif name in ("pthread_cond_wait", "pthread_cond_timedwait") and position == 1:
+            self.result.waits.append(call)
         elif name == "free" and is_pointer(node.referenced):
             return
         elif name in REASONS:

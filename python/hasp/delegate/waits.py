@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""Condition variables that sections of the lock wait on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hasp.delegate.edits import Edits
+from hasp.delegate.expression import argument_text, key
+from hasp.delegate.lock import lock_of
+from hasp.delegate.refusal import Refusal
+from hasp.delegate.section import Section
+from hasp.delegate.success import is_void
+from hasp.delegate.syntax import DECLARATIONS, REFERENCES, Node, Unit
+from hasp.delegate.tokens import arguments, end_of_statement, tokens
+from hasp.delegate.uses import Uses
+from hasp.delegate.wrappers import is_null
+
+CONDITION = "struct hasp_delegate_condition"
+WAITS = ("pthread_cond_wait", "pthread_cond_timedwait")
+SIGNALS = {
+    "pthread_cond_signal": "hasp_delegate_signal",
+    "pthread_cond_broadcast": "hasp_delegate_broadcast",
+}
+INITIALISER = b"PTHREAD_COND_INITIALIZER"
+
+
+class Waits:
+    """Rewrites the waits of sections, and the condition variables that they wait on."""
+
+    def __init__(self, uses: Uses, units: Sequence[Unit], edits: Edits) -> None:
+        self.uses = uses
+        self.units = units
+        self.edits = edits
+
+    def rewrite(self, sections: Sequence[Section], executor: str) -> Iterator[Refusal]:
+        """Add the edits; yield why they would not be right."""
+        if not self.uses.waits:
+            return
+        first = self.uses.waits[0]
+        if not executor.startswith(("rcl", "lock:")):
+            yield first.refusal(
+                f"waits on a condition variable, which {executor} cannot",
+                "delegate with --executor rcl, or lock:NAME",
+            )
+        conditions = {}
+        for call in self.uses.waits:
+            if not any(_is_own(call, each, self.uses) for each in sections):
+                yield call.refusal("waits outside of the lock's sections")
+            named = _named(call.children[1])
+            if named is None or _kind(named.referenced) != "pthread_cond_t":
+                yield call.refusal("the condition variable is not named here")
+            else:
+                condition = lock_of(named.referenced, named)
+                conditions[condition.usr] = condition
+        for condition in conditions.values():
+            seen = set()
+            for unit in self.units:
+                for node in unit.named(condition.name):
+                    declares = node.kind in DECLARATIONS
+                    usr = node.cursor.get_usr() if declares else node.usr
+                    place = (node.source.path, node.offset, node.kind)
+                    if usr == condition.usr and place not in seen:
+                        seen.add(place)
+                        yield from self._use(node)
+
+    def _use(self, node: Node) -> Iterator[Refusal]:
+        if node.kind in DECLARATIONS:
+            yield from self._declaration(node)
+            return
+        call = node.within(("CALL_EXPR",))
+        source = node.source
+        ranges = arguments(source.text, call.start) if call else []
+        literal = call and source.text.startswith(call.name.encode(), call.start)
+        if not call or not literal or _named(call.children[1]) is not node:
+            yield node.refusal(
+                f"{node.name} is used other than by functions of condition variables"
+            )
+            return
+        words = [source.text[a:b].decode().strip() for a, b in ranges]
+        made = self._call(call, words)
+        if not made:
+            yield call.refusal(f"{call.name}() of a condition that sections wait on")
+            return
+        self.edits.replace(source, call.start, ranges[-1][1] + 1, made)
+
+    def _call(self, call: Node, words: list[str]) -> str:
+        """Return what replaces a call of a function of condition variables."""
+        name = call.name
+        if name in WAITS:
+            if all(each.start != call.start for each in self.uses.waits):
+                return ""  # with another lock
+            lock = argument_text(call, call.children[2], 1)
+            return (
+                f"hasp_delegate_{name[13:]}({', '.join([lock, words[0], *words[2:]])})"
+            )
+        if name in SIGNALS:
+            made = f"{SIGNALS[name]}({words[0]})"
+        elif name == "pthread_cond_init" and is_null(call.children[2]):
+            made = f"(void)__builtin_memset({words[0]}, 0, sizeof({CONDITION}))"
+        elif name == "pthread_cond_destroy":
+            made = f"(void)({words[0]})"
+        else:
+            return ""
+        parent = call.parent
+        alone = parent and (parent.kind.endswith("_STMT") or is_void(parent))
+        returned = parent and parent.kind in ("RETURN_STMT", "IF_STMT")
+        return made if alone and not returned else f"({made}, 0)"
+
+    def _declaration(self, node: Node) -> Iterator[Refusal]:
+        source = node.source
+        end = end_of_statement(source.text, node.start)
+        words = list(tokens(source.text, node.start, end))
+        kind = next((w for w in words if w.text == b"pthread_cond_t"), None)
+        given = next((w for w in words if w.text == INITIALISER), None)
+        equals = next((w for w in words if w.text == b"="), None)
+        if kind is None or end < 0 or (equals and not given):
+            yield node.refusal("the declaration of the condition variable is not plain")
+            return
+        self.edits.replace(source, kind.start, kind.end, CONDITION)
+        if given:
+            self.edits.replace(source, given.start, given.end, "{{0}}")
+
+
+def _is_own(call: Node, section: Section, uses: Uses) -> bool:
+    """Return true if a wait is in a section of its own lock."""
+    same = call.source.path == section.source.path and section.inside(call.start)
+    return same and key(call.children[2]) == uses.key(section.lock.call)
+
+
+def _named(node: Node) -> Node | None:
+    return next((each for each in node.walk() if each.kind in REFERENCES), None)
+
+
+def _kind(cursor: object) -> str:
+    kind = cursor.type  # type: ignore[attr-defined]
+    return str(kind.get_declaration().spelling)
