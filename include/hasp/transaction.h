@@ -74,8 +74,9 @@ enum hasp_tx_result {
     HASP_TX_NO_MEMORY = -2,    /* the system has no memory left */
     HASP_TX_NESTED = -3,       /* it has begun already */
     HASP_TX_OUTSIDE = -4,      /* it has not begun */
-    HASP_TX_BAD_OPTIONS = -5,  /* an option is too large, or not a power of two */
+    HASP_TX_BAD_OPTIONS = -5,  /* an option is too large, no power of two, or wrong */
     HASP_TX_UNKNOWN_LOCK = -6, /* there is no lock of this name */
+    HASP_TX_TOO_MANY = -7,     /* 64 transactions over messages are open */
 };
 
 /* Returns from the calling function unless the result is HASP_TX_OK. */
@@ -122,6 +123,21 @@ struct hasp_tm_options {
     uint32_t stripe_bytes;
     /* After how many aborts a transaction runs alone; 0: 16. */
     uint32_t attempts;
+    /* MESSAGES. 0: transactions meet in shared memory. 1 to 8: so many server threads
+     * own the stripes, and a transaction sends a message for each stripe that it loads,
+     * and for all that it stores to (docs/transactions.md says when that is better).
+     * They are the servers of ffwd in hasp/delegate.h; at most 64 transactions may be
+     * open. `manager` decides which of two transactions in conflict goes on:
+     *   fair     the one of the thread whose commits took less time so far (default)
+     *   greedy   the one that began first
+     *   wholly   the one of the thread with fewer commits
+     *   backoff  the one that came first to the stripe; the other one pauses, longer
+     *            each time
+     *   none     the same without the longer pauses
+     * eager: a store gets its stripe at once; otherwise the commit gets all. */
+    uint32_t servers;
+    const char *manager;
+    bool eager;
     const struct hasp_tm_memory *memory; /* NULL: the C library's */
 };
 
@@ -143,6 +159,8 @@ struct hasp_tx_counts {
     uint64_t commit_locked;  /* the commit met another one that took long */
     uint64_t commit_changed; /* at the commit, a word that was loaded had changed */
     uint64_t closed;         /* another transaction ran alone */
+    /* The same over messages: it lost a conflict, of which the later access was... */
+    uint64_t read_after_write, write_after_read, write_after_write;
     /* Aborted for good. */
     uint64_t by_program, too_large, no_memory;
     /* Loads that found a newer word, and continued at a later time. */
@@ -151,7 +169,8 @@ struct hasp_tx_counts {
 };
 
 /* Creates a transactional memory and stores it in *tm. options NULL: all defaults.
- * Returns OK, BAD_OPTIONS, UNKNOWN_LOCK or NO_MEMORY. */
+ * Returns OK, BAD_OPTIONS, UNKNOWN_LOCK or NO_MEMORY (also if a server cannot start).
+ */
 int hasp_tm_create(struct hasp_tm **tm, const struct hasp_tm_options *options);
 
 /* Gives back what belongs to it, retired blocks included. All its transactions are
@@ -159,7 +178,7 @@ int hasp_tm_create(struct hasp_tm **tm, const struct hasp_tm_options *options);
 void hasp_tm_destroy(struct hasp_tm *tm);
 
 /* Creates a transaction that is not running. options NULL: all defaults. Returns OK,
- * BAD_OPTIONS or NO_MEMORY. */
+ * BAD_OPTIONS, NO_MEMORY or TOO_MANY. */
 int hasp_tx_open(struct hasp_tx **tx, struct hasp_tm *tm,
                  const struct hasp_tx_options *options);
 

@@ -217,9 +217,8 @@ static int check_map(unsigned variant, const struct arguments *arguments)
 
 static int check_transaction(unsigned variant, const struct arguments *arguments)
 {
-    const struct subject subject = {"transaction", transaction_client_uses(),
+    const struct subject subject = {"transaction", transaction_client_uses(variant),
                                     transaction_clients, transaction_client_count};
-    (void)variant;
     return check(&subject, arguments);
 }
 

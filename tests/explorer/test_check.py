@@ -84,7 +84,7 @@ def test_elided_locks_have_their_own_clients() -> None:
     [
         ("channel", ["spin", "park"], "round-trip"),
         ("map", ["map"], "writers"),
-        ("transaction", ["transaction"], "increments"),
+        ("transaction", ["transaction", "messages", "messages-eager"], "alone"),
         ("executor", ["ffwd"], "served-twice"),
     ],
 )

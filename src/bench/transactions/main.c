@@ -14,7 +14,9 @@ enum { EXIT_WRONG = 1, EXIT_USAGE = 2, THREADS_MOST = 64, NS_PER_MS = 1000000 };
 
 static const char *const programs[] = {"bank", "list", "table"};
 static const char *const causes[] = {"load_locked", "load_changed", "commit_locked",
-                                     "commit_changed", "closed"};
+                                     "commit_changed", "closed",
+                                     "read_after_write", "write_after_read",
+                                     "write_after_write"};
 
 struct run {
     const struct subject *subject;

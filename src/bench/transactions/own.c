@@ -2,6 +2,9 @@
 /* The programs with Hasp's transactions. */
 #include "hasp/transaction.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #define WORD struct hasp_word
 #define GET(word) hasp_word_get(word)
 #define SET(word, value) hasp_word_set(word, value)
@@ -52,7 +55,16 @@ static inline __attribute__((always_inline)) void run_step(step_body *body,
 
 static bool prepare(enum program program, uint64_t elements, const char *lock)
 {
-    struct hasp_tm_options options = {.lock_name = lock};
+    static char manager[16];
+    struct hasp_tm_options options = {0};
+    const char *equals = lock ? strchr(lock, '=') : NULL;
+    if (equals) {
+        snprintf(manager, sizeof manager, "%.*s", (int)(equals - lock), lock);
+        options.manager = manager;
+        options.servers = (uint32_t)atoi(equals + 1);
+    } else {
+        options.lock_name = lock;
+    }
     return hasp_tm_create(&tm, &options) == HASP_TX_OK &&
            prepare_cells(program, elements);
 }
@@ -73,6 +85,9 @@ static void work(struct load *load)
     load->aborts[COMMIT_LOCKED] = counts.commit_locked;
     load->aborts[COMMIT_CHANGED] = counts.commit_changed;
     load->aborts[CLOSED] = counts.closed;
+    load->aborts[READ_AFTER_WRITE] = counts.read_after_write;
+    load->aborts[WRITE_AFTER_READ] = counts.write_after_read;
+    load->aborts[WRITE_AFTER_WRITE] = counts.write_after_write;
     load->alone = counts.committed_alone;
     load->most_retries = counts.most_retries;
     hasp_tx_close(own_tx);

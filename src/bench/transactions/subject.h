@@ -18,6 +18,9 @@ enum cause {
     COMMIT_LOCKED,
     COMMIT_CHANGED,
     CLOSED,
+    READ_AFTER_WRITE, /* over messages */
+    WRITE_AFTER_READ,
+    WRITE_AFTER_WRITE,
     CAUSES
 };
 
@@ -38,7 +41,8 @@ struct load {
 struct subject {
     const char *name;
     /* Prepares the program's data, with so many accounts or keys. `lock`: of the list,
-     * or NULL. Returns false if that is not possible. */
+     * MANAGER=SERVERS for transactions over messages, or NULL. Returns false if that is
+     * not possible. */
     bool (*prepare)(enum program program, uint64_t elements, const char *lock);
     void (*work)(struct load *load);
     /* Returns whether the data are as they must be after so many insertions. */

@@ -53,6 +53,6 @@ struct lock_descriptor map_client_uses(void);
 extern const struct client transaction_clients[];
 extern const unsigned transaction_client_count, transaction_variants;
 int transaction_variant_find(const char *name);
-struct lock_descriptor transaction_client_uses(void);
+struct lock_descriptor transaction_client_uses(unsigned variant);
 
 #endif

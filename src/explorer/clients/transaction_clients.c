@@ -345,6 +345,7 @@ const struct client transaction_clients[] = {
     {.name = "forget",
      .summary = "a load is forgotten, and its word stored by another transaction",
      .threads = 2,
+     .suits = meets_in_memory,
      .body = forgotten,
      .finish = finish_nothing},
 };

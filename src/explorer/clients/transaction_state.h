@@ -38,6 +38,9 @@ extern struct node_block {
     uint64_t word; /* its index in `words` */
 } tx_nodes[2];
 
+/* For clients that do not suit transactions over messages. */
+bool meets_in_memory(const struct lock_descriptor *about);
+
 /* Spoils the contents of the node. */
 void give_node(void *context, void *block, size_t bytes);
 

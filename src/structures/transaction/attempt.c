@@ -4,6 +4,7 @@
 #include "platform/xorshift.h"
 #include "structures/transaction/blocks.h"
 #include "structures/transaction/commit.h"
+#include "structures/transaction/services.h"
 #include "structures/transaction/writes.h"
 
 /* A pause is random, up to PAUSE_LEAST << attempts relax() calls. */
@@ -14,7 +15,8 @@ static void run_alone(struct transaction *tx)
     struct tx_memory *memory = tx->memory;
     memory->operations.lock(&memory->alone);
     tx->alone = true;
-    tx->now = clock_close(&memory->clock);
+    if (!tx->client)
+        tx->now = clock_close(&memory->clock);
 }
 
 static void prepare_again(struct transaction *tx)
@@ -31,6 +33,8 @@ static void prepare_again(struct transaction *tx)
     }
     uint32_t doublings =
         tx->attempts < PAUSE_DOUBLINGS ? tx->attempts : PAUSE_DOUBLINGS;
+    if (tx->client && tx->client->services->manager != MANAGE_BACKOFF)
+        doublings = 0;
     tx->random = xorshift32(tx->random);
     pause_for((tx->random >> 8) % ((uint32_t)PAUSE_LEAST << doublings));
 }
@@ -51,6 +55,8 @@ int tx_begin(struct transaction *tx, struct epochs_record *record)
         tx->now = tx->own ? tx->own : clock_now(&tx->memory->clock);
     tx->own = 0;
     tx->state = TX_OK;
+    if (unlikely(tx->client != NULL))
+        services_begin(tx);
     return TX_OK;
 }
 
@@ -59,9 +65,11 @@ static void finish(struct transaction *tx, bool opened)
 {
     struct tx_memory *memory = tx->memory;
     tx->state = TX_OUTSIDE;
+    if (unlikely(tx->client != NULL))
+        services_end(tx);
     if (unlikely(tx->alone)) {
         tx->alone = false;
-        if (!opened)
+        if (!opened && !tx->client)
             clock_open(&memory->clock);
         memory->operations.unlock(&memory->alone);
     }
@@ -83,7 +91,9 @@ int tx_commit(struct transaction *tx)
     if (unlikely(result == TX_OUTSIDE))
         return TX_OUTSIDE;
     bool writes = tx->write_count != 0 && result == TX_OK;
-    if (writes)
+    if (unlikely(tx->client != NULL))
+        result = result == TX_OK ? services_commit(tx) : result;
+    else if (writes)
         result = commit_writes(tx);
     if (likely(result == TX_OK))
         note_commit(tx);

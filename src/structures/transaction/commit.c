@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "structures/transaction/commit.h"
 
+#include "structures/transaction/services.h"
 #include "structures/transaction/writes.h"
 
 static uint64_t owner_of(const struct transaction *tx)
@@ -130,6 +131,8 @@ void commit_forget(struct transaction *tx, const struct atomic_u64 *word)
         if (tx->reads[i] != word)
             tx->reads[kept++] = tx->reads[i];
     tx->read_count = kept;
+    if (tx->client)
+        services_forget(tx, word);
 }
 
 /* Moves the transaction's time forward. */
@@ -153,6 +156,8 @@ int tx_load_slowly(struct transaction *tx, const struct atomic_u64 *word,
         *value = write->value;
         return TX_OK;
     }
+    if (tx->client)
+        return services_load(tx, word, value);
     if (tx->read_count == tx->reads_most)
         return tx_fail(tx, TX_TOO_LARGE, &tx->counts.too_large);
     struct atomic_u64 *lock = tx_lock_of(tx, word);

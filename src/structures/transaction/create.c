@@ -3,6 +3,9 @@
 
 #include "structures/transaction/attempt.h"
 #include "structures/transaction/blocks.h"
+#include "structures/transaction/services.h"
+
+#include "delegation/list/descriptor.h"
 
 static bool is_power_of_two(uint64_t number)
 {
@@ -29,6 +32,17 @@ static void give(struct tx_memory *memory, void *taken, size_t bytes)
         memory->allocator.release(memory->allocator.context, taken, bytes);
 }
 
+static int prepare_services(struct tx_memory *memory,
+                            const struct tx_memory_options *options)
+{
+    const struct lock_operations *lock;
+    int manager = services_find_manager(options->manager);
+    if (manager < 0 || options->servers > SERVERS_MOST)
+        return TX_BAD_OPTIONS;
+    return services_prepare(memory, options->servers, (enum tx_manager)manager,
+                            options->eager, (unsigned)executor_find("ffwd", &lock));
+}
+
 int tx_memory_prepare(struct tx_memory *memory, const struct tx_memory_options *options,
                       const struct tx_allocator *allocator, struct epochs *epochs)
 {
@@ -36,7 +50,8 @@ int tx_memory_prepare(struct tx_memory *memory, const struct tx_memory_options *
     uint32_t bytes = options->stripe_bytes ? options->stripe_bytes : TX_STRIPE_BYTES;
     if (!is_power_of_two(stripes) || stripes > TX_STRIPES_MOST ||
         !is_power_of_two(bytes) || bytes < sizeof(uint64_t) ||
-        bytes > TX_STRIPE_BYTES_MOST)
+        bytes > TX_STRIPE_BYTES_MOST ||
+        (!options->servers && (options->manager || options->eager)))
         return TX_BAD_OPTIONS;
     memory->stripes = stripes;
     while ((uint32_t)1 << memory->shift < bytes)
@@ -47,12 +62,15 @@ int tx_memory_prepare(struct tx_memory *memory, const struct tx_memory_options *
     int result = set_lock(memory, options->lock);
     if (result != TX_OK)
         return result;
+    if (options->servers)
+        return prepare_services(memory, options);
     memory->locks = (struct atomic_u64 *)take(memory, stripes * sizeof(uint64_t));
     return memory->locks ? TX_OK : TX_NO_MEMORY;
 }
 
 void tx_memory_finish(struct tx_memory *memory)
 {
+    services_finish(memory);
     blocks_collect_unused(memory);
     memory->operations.destroy(&memory->alone);
     give(memory, memory->locks, memory->stripes * sizeof(uint64_t));
@@ -85,16 +103,19 @@ int tx_prepare(struct transaction *tx, struct tx_memory *memory, uint32_t reads,
         (struct tx_write *)take(memory, tx->writes_most * sizeof *tx->writes);
     tx->freed = (void **)take(memory, tx->writes_most * sizeof *tx->freed);
     tx->index = (uint64_t *)take(memory, index_bytes(tx));
+    int result = TX_NO_MEMORY;
     if (tx->reads && tx->writes && tx->freed && tx->index)
-        return TX_OK;
-    tx_finish(tx);
-    return TX_NO_MEMORY;
+        result = memory->services ? services_join(tx) : TX_OK;
+    if (result != TX_OK)
+        tx_finish(tx);
+    return result;
 }
 
 void tx_finish(struct transaction *tx)
 {
     struct tx_memory *memory = tx->memory;
     tx_abort(tx);
+    services_part(tx);
     give(memory, tx->reads, tx->reads_most * sizeof *tx->reads);
     give(memory, tx->writes, tx->writes_most * sizeof *tx->writes);
     give(memory, tx->freed, tx->writes_most * sizeof *tx->freed);

@@ -21,6 +21,9 @@ struct tx_memory_options {
     uint64_t stripes;
     uint32_t stripe_bytes;
     uint32_t attempts;
+    uint32_t servers; /* 0: shared memory */
+    const char *manager;
+    bool eager;
 };
 
 /* Makes `memory`, which is zeroed, a transactional memory. Returns an enum tx_result.

@@ -2,6 +2,7 @@
 #include "structures/transaction/direct.h"
 
 #include "structures/transaction/commit.h"
+#include "structures/transaction/services.h"
 
 static struct atomic_u64 *lock_of(struct tx_memory *memory,
                                   const struct atomic_u64 *word)
@@ -13,6 +14,8 @@ uint64_t direct_load(struct tx_memory *memory, const struct atomic_u64 *word)
 {
     struct atomic_u64 *lock = lock_of(memory, word);
     uint64_t version, found;
+    if (memory->services)
+        return services_direct_load(memory, word);
     do {
         commit_awaits(lock, &version, true);
         found = load_acquire(word);
@@ -33,6 +36,10 @@ static uint64_t take(struct atomic_u64 *lock)
 void direct_store(struct tx_memory *memory, struct atomic_u64 *word, uint64_t value)
 {
     struct atomic_u64 *lock = lock_of(memory, word);
+    if (memory->services) {
+        services_direct_store(memory, word, value);
+        return;
+    }
     for (;;) {
         uint64_t version = take(lock);
         uint64_t before = clock_tick(&memory->clock);

@@ -56,6 +56,9 @@ int hasp_tm_create(struct hasp_tm **tm, const struct hasp_tm_options *options)
         own.stripes = options->stripes;
         own.stripe_bytes = options->stripe_bytes;
         own.attempts = options->attempts;
+        own.servers = options->servers;
+        own.manager = options->manager;
+        own.eager = options->eager;
         if (options->memory) {
             allocator.allocate = options->memory->allocate;
             allocator.release = options->memory->release;
@@ -177,7 +180,8 @@ const char *hasp_tx_explain(int result)
                                          "the transaction has begun already",
                                          "the transaction has not begun",
                                          "the options are not valid",
-                                         "there is no lock of this name"};
+                                         "there is no lock of this name",
+                                         "too many transactions are open"};
     if (result > 0)
         return result == TX_AGAIN ? "a conflict: the transaction has to run again"
                                   : "the program has aborted the transaction";

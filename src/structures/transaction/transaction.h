@@ -35,6 +35,7 @@ enum tx_result {
     TX_OUTSIDE = -4,
     TX_BAD_OPTIONS = -5,
     TX_UNKNOWN_LOCK = -6,
+    TX_TOO_MANY = -7,
 };
 
 /* What ended a transaction without a commit, or how it went. */
@@ -45,6 +46,8 @@ struct tx_counts {
     uint64_t commit_locked;  /* the commit found a stripe locked, for too long */
     uint64_t commit_changed; /* a word read had changed */
     uint64_t closed;         /* another transaction ran alone */
+    /* Over messages: which kind of conflict it has lost. */
+    uint64_t read_after_write, write_after_read, write_after_write;
     uint64_t by_program, too_large, no_memory;
     uint64_t extended;     /* moved forward in time: not an abort */
     uint64_t most_retries; /* of a transaction that then committed */
@@ -59,6 +62,9 @@ struct tx_allocator {
 
 enum { TX_LISTS = 16 /* of retired memory */ };
 
+struct tx_client;
+struct tx_services;
+
 struct tx_memory {
     struct atomic_u64 clock __attribute__((aligned(CACHE_LINE)));
 
@@ -69,6 +75,9 @@ struct tx_memory {
     struct epochs *epochs;
     struct tx_allocator allocator;
     struct lock_operations operations;
+    struct tx_services *services; /* of transactions over messages, or NULL */
+    void *services_block;
+    uint32_t services_most;
 
     /* Held by the transaction that runs alone. */
     struct lock alone __attribute__((aligned(CACHE_LINE)));
@@ -94,6 +103,9 @@ struct transaction {
     uint64_t own;    /* time of its commit, if the next one begins there; or 0 */
     uint64_t newest; /* version of the stripes that the commit has locked */
     uint64_t filter; /* of the words in the write set, a bit each */
+    uint64_t filter_empty;    /* its value without stores */
+    struct tx_client *client; /* over messages (services.h), or NULL */
+    bool eager;               /* a store gets its stripe at once */
 
     const struct atomic_u64 **reads;
     uint32_t read_count, reads_most;
@@ -135,6 +147,9 @@ static inline uint64_t tx_filter(const struct atomic_u64 *word)
  * failed, or a word that may be in the write set. */
 int tx_load_slowly(struct transaction *tx, const struct atomic_u64 *word,
                    uint64_t *value);
+
+/* Over messages: gets the stripe of a word that is stored to. */
+int services_own(struct transaction *tx, const struct atomic_u64 *word);
 
 /* Returns TX_OK and stores the value; or why the transaction has failed. */
 static inline int tx_load(struct transaction *tx, const struct atomic_u64 *word,

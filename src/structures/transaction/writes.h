@@ -19,7 +19,7 @@ static inline void writes_clear(struct transaction *tx)
     if (!tx->write_count)
         return;
     tx->write_count = 0;
-    tx->filter = 0;
+    tx->filter = tx->filter_empty;
     if (unlikely(++tx->generation == 0)) {
         memset(tx->index, 0, sizeof(uint64_t) << tx->index_bits);
         tx->generation = 1;
@@ -69,7 +69,7 @@ static inline int tx_store(struct transaction *tx, struct atomic_u64 *word,
     write->word = word;
     write->value = value;
     tx->filter |= tx_filter(word);
-    return TX_OK;
+    return unlikely(tx->eager) ? services_own(tx, word) : TX_OK;
 }
 
 #endif

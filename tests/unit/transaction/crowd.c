@@ -4,11 +4,10 @@
  * accounts keep the sum, which others add up; a sorted list grows and shrinks, and its
  * nodes are whole whenever a transaction looks at them.
  *
- *   unit-transaction-crowd [LOCK [SECONDS]]
+ *   unit-transaction-crowd [WAY [SECONDS]]
  */
 #include "../check.h"
-
-#include "hasp/transaction.h"
+#include "options.h"
 
 #include "platform/platform.h"
 #include "platform/xorshift.h"
@@ -191,8 +190,8 @@ int main(int count, char **arguments)
     struct hasp_tm_options options = {.memory = &memory, .attempts = 4, .stripes = 64};
     int64_t length = 0;
     double seconds = count > 2 ? atof(arguments[2]) : 0.3;
-    if (count > 1 && arguments[1][0])
-        options.lock_name = arguments[1];
+    if (count > 1)
+        set_way(&options, arguments[1]);
     CHECK_EQUAL(hasp_tm_create(&tm, &options), HASP_TX_OK);
     for (int i = 0; i < ACCOUNTS; i++)
         hasp_word_set(&accounts[i], EACH);

@@ -3,13 +3,12 @@
  * Records histories of transactions, aborted ones included, and of direct accesses, and
  * has them judged (history.h), on the perturbed platform.
  *
- *   unit-transaction-opacity [LOCK]    the lock of the transaction that runs alone
+ *   unit-transaction-opacity [WAY]     options.h
  *   unit-transaction-opacity wrong N   the N-th seeded fault; exits with status 1
  */
 #include "../check.h"
 #include "history.h"
-
-#include "hasp/transaction.h"
+#include "options.h"
 
 #include "platform/platform.h"
 #include "platform/xorshift.h"
@@ -175,8 +174,8 @@ int main(int count, char **arguments)
     uint64_t alone = 0, aborted = 0;
     if (count > 2 && strcmp(arguments[1], "wrong") == 0)
         fault = (enum fault)atoi(arguments[2]);
-    else if (count > 1 && arguments[1][0])
-        options.lock_name = arguments[1];
+    else if (count > 1)
+        set_way(&options, arguments[1]);
     CHECK_EQUAL(hasp_tm_create(&tm, &options), HASP_TX_OK);
     pthread_barrier_init(&meeting, NULL, THREADS);
     for (unsigned i = 0; i < THREADS; i++) {

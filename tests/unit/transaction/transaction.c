@@ -58,6 +58,48 @@ static void check_options(void)
     hasp_tx_close(NULL);
 }
 
+static int add_one(struct hasp_tx *tx, void *word)
+{
+    uint64_t value;
+    HASP_TX_TRY(hasp_tx_load(tx, word, &value));
+    return hasp_tx_store(tx, word, value + 1);
+}
+
+static void check_messages(void)
+{
+    enum { OPEN = 64 };
+    struct hasp_tm *over = NULL;
+    struct hasp_tx *all[OPEN + 1] = {NULL};
+    static struct hasp_word word;
+    const struct hasp_tm_options bad[] = {{.servers = 9},
+                                          {.servers = 1, .manager = "no-such"},
+                                          {.manager = "fair"},
+                                          {.eager = true}};
+    struct hasp_tm_options good = {.servers = 2, .manager = "greedy"};
+    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        CHECK_EQUAL(hasp_tm_create(&over, &bad[i]), HASP_TX_BAD_OPTIONS);
+    CHECK_EQUAL(hasp_tm_create(&over, &good), HASP_TX_OK);
+    for (unsigned i = 0; i < OPEN; i++)
+        CHECK_EQUAL(hasp_tx_open(&all[i], over, NULL), HASP_TX_OK);
+    CHECK_EQUAL(hasp_tx_open(&all[OPEN], over, NULL), HASP_TX_TOO_MANY);
+    hasp_tx_close(all[7]);
+    CHECK_EQUAL(hasp_tx_open(&all[7], over, NULL), HASP_TX_OK);
+    for (unsigned i = 0; i < OPEN; i += 7)
+        CHECK_EQUAL(hasp_tx_run(all[i], add_one, &word), HASP_TX_OK);
+    CHECK_EQUAL(hasp_tm_load(over, &word), 10);
+    hasp_tm_store(over, &word, 5);
+    CHECK_EQUAL(hasp_tm_load(over, &word), 5);
+    CHECK_EQUAL(hasp_tx_begin(all[0]), HASP_TX_OK);
+    uint64_t value = 0;
+    CHECK_EQUAL(hasp_tx_load(all[0], &word, &value), HASP_TX_OK);
+    CHECK_EQUAL(hasp_tx_forget(all[0], &word), HASP_TX_OK);
+    CHECK_EQUAL(hasp_tx_run(all[1], add_one, &word), HASP_TX_OK);
+    CHECK_EQUAL(hasp_tx_commit(all[0]), HASP_TX_OK);
+    for (unsigned i = 0; i < OPEN; i++)
+        hasp_tx_close(all[i]);
+    hasp_tm_destroy(over);
+}
+
 static void check_misuse(void)
 {
     uint64_t value = 1;
@@ -275,6 +317,7 @@ int main(void)
     CHECK_EQUAL(hasp_tx_open(&tx, tm, NULL), HASP_TX_OK);
     check_options();
     check_misuse();
+    check_messages();
     check_many();
     check_limits();
     check_runs();

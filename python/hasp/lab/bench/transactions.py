@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hasp.base import host, output
@@ -26,6 +26,14 @@ CAUSES = {
     "commit_changed": "commit changed",
     "closed": "closed",
 }
+# The same for transactions over messages: the access that came later, and the earlier.
+MESSAGE_CAUSES = {
+    "read_after_write": "read after write",
+    "write_after_read": "write after read",
+    "write_after_write": "write after write",
+}
+# Contention managers, each with one server, that are measured.
+OVER_MESSAGES = ("fair=1", "none=1")
 
 
 @dataclass(frozen=True)
@@ -74,7 +82,8 @@ def bench_transactions(options: Options) -> int:
 
 
 def _subjects(program: str, locks: Sequence[str]) -> list[Subject]:
-    subjects = [(OWN, ""), *((LOCK, lock) for lock in locks or (DEFAULT_LOCK,))]
+    subjects = [(OWN, ""), *((OWN, way) for way in OVER_MESSAGES)]
+    subjects += [*((LOCK, lock) for lock in locks or (DEFAULT_LOCK,))]
     if LIBITM in interleaved.built_subjects(program):
         subjects.append((LIBITM, ""))
     else:
@@ -97,16 +106,20 @@ def _measure(options: Options) -> Iterator[Record]:
     yield from interleaved.measure(cases, subjects, rounds, command)
 
 
-def summarise_aborts(records: Sequence[Record]) -> list[tuple[str, list[float], int]]:
+def summarise_aborts(
+    records: Sequence[Record], causes: Iterable[str] = CAUSES, way: str = ""
+) -> list[tuple[str, list[float], int]]:
     """Return (case, aborts of each cause and transactions that ran alone, for each
-    thousand transactions of Hasp's, most retries of one) for each case."""
+    thousand transactions of Hasp's, most retries of one) for each case. `way`: that of
+    transactions over messages."""
     rows = []
+    measured = [r for r in records if r["subject"] == OWN and r["lock"] == way]
     for case in CASES:
-        own = [r for r in records if r["subject"] == OWN and r["case"] == case.name]
+        own = [record for record in measured if record["case"] == case.name]
         if not own:
             continue
         thousands = sum(record["transactions"] for record in own) / 1000 or 1.0
-        counts = [sum(record["aborts"][cause] for record in own) for cause in CAUSES]
+        counts = [sum(record["aborts"][cause] for record in own) for cause in causes]
         counts.append(sum(record["alone"] for record in own))
         most = max(record["most_retries"] for record in own)
         rows.append((case.name, [count / thousands for count in counts], most))
@@ -117,10 +130,27 @@ def print_tables(records: Sequence[Record]) -> None:
     """Print the speeds, the fastest first, and the aborts of Hasp's transactions."""
     rows = interleaved.summarise(BENCHMARK, records)
     interleaved.print_summaries(rows, "ATOMIC BY", "M TRANSACTIONS/S", 2)
+    _print_aborts("ABORTS", CAUSES, [("", summarise_aborts(records))])
+    ways = [way for way in OVER_MESSAGES if any(r["lock"] == way for r in records)]
+    if ways:
+        summaries = [
+            (f" ({way})", summarise_aborts(records, MESSAGE_CAUSES, way))
+            for way in ways
+        ]
+        _print_aborts("ABORTS OVER MESSAGES", MESSAGE_CAUSES, summaries)
+
+
+def _print_aborts(
+    title: str,
+    causes: Mapping[str, str],
+    summaries: Iterable[tuple[str, list[tuple[str, list[float], int]]]],
+) -> None:
     aborts = output.table(caption="for each thousand of Hasp's transactions")
-    aborts.add_column("ABORTS", no_wrap=True)
-    for heading in (*CAUSES.values(), "ran alone", "most retries"):
+    aborts.add_column(title, no_wrap=True)
+    for heading in (*causes.values(), "ran alone", "most retries"):
         aborts.add_column(heading, justify="right")
-    for case, counts, most in summarise_aborts(records):
-        aborts.add_row(case, *(f"{count:.2f}" for count in counts), str(most))
+    for way, rows in summaries:
+        for case, counts, most in rows:
+            cells = (f"{count:.2f}" for count in counts)
+            aborts.add_row(f"{case}{way}", *cells, str(most))
     output.console().print(aborts)

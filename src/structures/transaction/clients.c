@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* What transactions over messages do. */
+#include "structures/transaction/services.h"
+
+#include "delegation/list/descriptor.h"
+#include "structures/transaction/writes.h"
+
+static const struct executor_operations *operations_of(const struct delegate *delegate)
+{
+    return &executor_list[delegate->executor].operations;
+}
+
+unsigned services_ask(struct tx_services *services, uint64_t service,
+                      void *(*section)(void *), void *context)
+{
+    struct delegate *delegate = &services->all[service].delegate;
+    return (unsigned)(uintptr_t)operations_of(delegate)->run(delegate, section,
+                                                             context);
+}
+
+int services_join(struct transaction *tx)
+{
+    struct tx_services *services = tx->memory->services;
+    uint64_t open = load_relaxed(&services->open), lowest;
+    do {
+        lowest = ~open & (open + 1);
+        if (!lowest || lowest >> (TX_CLIENTS - 1) > 1)
+            return TX_TOO_MANY;
+    } while (!compare_exchange_acquire(&services->open, &open, open | lowest));
+    uint32_t number = 0;
+    while (lowest >> number != 1)
+        number++;
+    struct tx_client *client = &services->clients[number];
+    client->services = services;
+    client->number = number;
+    client->tx = tx;
+    client->effective = 0;
+    tx->client = client;
+    tx->eager = services->eager;
+    tx->filter = tx->filter_empty = UINT64_MAX; /* each load comes to services_load() */
+    return TX_OK;
+}
+
+void services_part(struct transaction *tx)
+{
+    if (tx->client)
+        fetch_and_release(&tx->client->services->open,
+                          ~((uint64_t)1 << tx->client->number));
+    tx->client = NULL;
+}
+
+static uint64_t priority_of(struct transaction *tx, struct tx_client *client)
+{
+    if (tx->alone)
+        return 0;
+    switch (client->services->manager) {
+    case MANAGE_FAIR:
+        client->began = ticks();
+        return 1 + client->effective;
+    case MANAGE_GREEDY:
+        if (!tx->attempts)
+            client->arrived = 1 + fetch_add_relaxed(&client->services->arrivals, 1);
+        return client->arrived;
+    case MANAGE_WHOLLY:
+        return 1 + tx->counts.committed;
+    case MANAGE_BACKOFF:
+    case MANAGE_NONE:
+        break;
+    }
+    return 1;
+}
+
+void services_begin(struct transaction *tx)
+{
+    struct tx_client *client = tx->client;
+    client->attempt = status_attempt(load_relaxed(&client->status)) + 1;
+    store_relaxed(&client->priority, priority_of(tx, client));
+    store_release(&client->status, client->attempt << TX_ATTEMPT_SHIFT | TX_RUNNING);
+}
+
+void services_end(struct transaction *tx)
+{
+    struct tx_client *client = tx->client;
+    store_release(&client->status, client->attempt << TX_ATTEMPT_SHIFT | TX_ENDED);
+}
+
+static int fail(struct transaction *tx, unsigned answer)
+{
+    struct tx_counts *counts = &tx->counts;
+    uint64_t *const causes[] = {&counts->read_after_write, &counts->write_after_read,
+                                &counts->write_after_write};
+    if (answer == ANSWER_NO_MEMORY)
+        return tx_fail(tx, TX_NO_MEMORY, &counts->no_memory);
+    return tx_fail(tx, TX_AGAIN, causes[answer - ANSWER_LOST]);
+}
+
+/* Fails if a service has aborted the transaction. */
+static int check(struct transaction *tx)
+{
+    uint64_t status = load_acquire(&tx->client->status); /* M4 */
+    if (likely(status_state(status) != TX_ABORTED))
+        return TX_OK;
+    return fail(tx, ANSWER_LOST + status_cause(status));
+}
+
+/* Waits a little for another one to commit. */
+static void wait_a_turn(uint32_t *turns)
+{
+    if (*turns != yield_limit())
+        ++*turns;
+    else
+        yield();
+    relax();
+}
+
+/* Asks until nobody is committing. */
+static int ask(struct transaction *tx, uint64_t service, void *(*section)(void *))
+{
+    struct tx_client *client = tx->client;
+    uint32_t turns = 0;
+    for (;;) {
+        unsigned answer = services_ask(client->services, service, section, client);
+        if (likely(answer == ANSWER_GRANTED))
+            return TX_OK;
+        if (answer != ANSWER_BUSY)
+            return fail(tx, answer);
+        wait_a_turn(&turns);
+        int result = check(tx);
+        if (result != TX_OK)
+            return result;
+    }
+}
+
+/* What a client notes of a stripe that it has got in this attempt. */
+static uint64_t noted(const struct tx_client *client, uint64_t stripe,
+                      enum tx_access access)
+{
+    return client->attempt << 30 | stripe << 1 | (uint64_t)access;
+}
+
+static int get_stripe(struct transaction *tx, uint64_t stripe, enum tx_access access)
+{
+    struct tx_client *client = tx->client;
+    uint64_t *known = &client->known[stripe % TX_KNOWN];
+    if (*known == noted(client, stripe, access) ||
+        *known == noted(client, stripe, TX_WRITES_IT))
+        return TX_OK;
+    client->stripe = stripe;
+    client->access = access;
+    int result = ask(tx, stripe % client->services->count, service_grant);
+    if (result == TX_OK)
+        *known = noted(client, stripe, access);
+    return result;
+}
+
+int services_load(struct transaction *tx, const struct atomic_u64 *word,
+                  uint64_t *value)
+{
+    if (tx->read_count == tx->reads_most)
+        return tx_fail(tx, TX_TOO_LARGE, &tx->counts.too_large);
+    int result = get_stripe(tx, services_stripe(tx->memory, word), TX_READS_IT);
+    if (result != TX_OK)
+        return result;
+    uint64_t found = load_acquire(word); /* M4 */
+    result = check(tx);
+    if (result != TX_OK)
+        return result;
+    tx->reads[tx->read_count++] = word;
+    *value = found;
+    return TX_OK;
+}
+
+int services_own(struct transaction *tx, const struct atomic_u64 *word)
+{
+    int result = get_stripe(tx, services_stripe(tx->memory, word), TX_WRITES_IT);
+    return result == TX_OK ? check(tx) : result;
+}
+
+/* Gets all stripes that the transaction stores to. */
+static int get_written(struct transaction *tx)
+{
+    struct tx_client *client = tx->client;
+    uint64_t asked = 0;
+    for (uint32_t i = 0; i < tx->write_count; i++) {
+        uint64_t service =
+            services_stripe(tx->memory, tx->writes[i].word) % client->services->count;
+        if (asked >> service & 1)
+            continue;
+        asked |= (uint64_t)1 << service;
+        client->service = (uint32_t)service;
+        int result = ask(tx, service, service_grant_all);
+        if (result != TX_OK)
+            return result;
+    }
+    return TX_OK;
+}
+
+/* The attempt will commit. */
+static int note_effective(struct tx_client *client)
+{
+    if (client->services->manager == MANAGE_FAIR)
+        client->effective += ticks() - client->began;
+    return TX_OK;
+}
+
+int services_commit(struct transaction *tx)
+{
+    struct tx_client *client = tx->client;
+    if (!tx->write_count)
+        return check(tx) == TX_OK ? note_effective(client) : tx->state;
+    int result = client->services->eager ? TX_OK : get_written(tx);
+    if (result != TX_OK)
+        return result;
+    uint64_t running = client->attempt << TX_ATTEMPT_SHIFT | TX_RUNNING;
+    if (!compare_exchange_acq_rel(&client->status, &running,
+                                  client->attempt << TX_ATTEMPT_SHIFT |
+                                      TX_COMMITTING)) /* M3 */
+        return fail(tx, ANSWER_LOST + status_cause(running));
+    for (uint32_t i = 0; i < tx->write_count; i++)
+        store_release(tx->writes[i].word, tx->writes[i].value); /* M4 */
+    return note_effective(client);
+}
+
+void services_forget(struct transaction *tx, const struct atomic_u64 *word)
+{
+    struct tx_client *client = tx->client;
+    uint64_t stripe = services_stripe(tx->memory, word);
+    for (uint32_t i = 0; i < tx->read_count; i++)
+        if (services_stripe(tx->memory, tx->reads[i]) == stripe)
+            return; /* another word of the stripe */
+    client->known[stripe % TX_KNOWN] = 0;
+    client->stripe = stripe;
+    services_ask(client->services, stripe % client->services->count, service_forget,
+                 client);
+}
+
+static void ask_directly(struct tx_direct *direct, void *(*section)(void *))
+{
+    uint32_t turns = 0;
+    while (services_ask(direct->services, direct->stripe % direct->services->count,
+                        section, direct) == ANSWER_BUSY)
+        wait_a_turn(&turns);
+}
+
+uint64_t services_direct_load(struct tx_memory *memory, const struct atomic_u64 *word)
+{
+    struct tx_direct direct = {memory->services, (struct atomic_u64 *)(uintptr_t)word,
+                               services_stripe(memory, word), 0};
+    ask_directly(&direct, service_load);
+    return direct.value;
+}
+
+void services_direct_store(struct tx_memory *memory, struct atomic_u64 *word,
+                           uint64_t value)
+{
+    struct tx_direct direct = {memory->services, word, services_stripe(memory, word),
+                               value};
+    ask_directly(&direct, service_store);
+}
