@@ -98,7 +98,7 @@ static void print(void)
            run.subject->name, run.lock ? run.lock : "", (unsigned long long)run.threads,
            (unsigned long long)run.elements, (unsigned long long)run.updates, run.zipf,
            (double)all * 1e3 / (double)run.elapsed_ns,
-           (double)least * (double)run.threads / (double)all,
+           all ? (double)least * (double)run.threads / (double)all : 0,
            (unsigned long long)inserted, (unsigned long long)removed);
 }
 

@@ -103,7 +103,8 @@ static bool print(void)
            (unsigned long long)run.threads, (unsigned long long)run.elements,
            (unsigned long long)run.percent, (unsigned long long)all,
            (double)all * 1e3 / (double)run.elapsed_ns,
-           (double)least * (double)run.threads / (double)all, right ? "true" : "false");
+           all ? (double)least * (double)run.threads / (double)all : 0,
+           right ? "true" : "false");
     print_aborts();
     puts("}");
     return right;

@@ -145,6 +145,15 @@ def measure(
             yield {**record, "case": case.name, "run": number}
 
 
+def threads_beside_servers(cpus: int, subject: Subject) -> int:
+    """Return how many threads leave each server of a subject a CPU of its own.
+
+    The second part of a subject with servers is WAY=SERVERS.
+    """
+    _, _, servers = subject[1].partition("=")
+    return max(1, cpus - int(servers or 0))
+
+
 def _run(command: list[str], subject: Subject, case: str) -> Record:
     name, lock = subject
     if lock:
@@ -190,7 +199,8 @@ def summarise(benchmark: Benchmark, records: Sequence[Record]) -> list[Summary]:
     rows = []
     for (case, label), runs in figures.items():
         own = figures.get((case, OWN), {})
-        both = [number for number in sorted(runs) if number in own]
+        # On a busy machine, servers may not have run at all.
+        both = [n for n in sorted(runs) if own.get(n, 0) > 0 and runs[n] > 0]
         ratio = None
         if label != OWN and both:
             ratio = ratio_of_medians(

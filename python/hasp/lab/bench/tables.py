@@ -94,8 +94,9 @@ def _measure(options: Options) -> Iterator[Record]:
     subjects = [(name, "") for name in _subjects(program)]
     subjects += [(OWN, way) for way in (*SERVERS, *options.locks)]
 
-    def command(case: Case, _: Subject) -> Iterator[str]:
-        yield from (program, "--threads", str(threads))
+    def command(case: Case, subject: Subject) -> Iterator[str]:
+        used = interleaved.threads_beside_servers(threads, subject)
+        yield from (program, "--threads", str(used))
         yield from ("--elements", str(case.elements), "--updates", str(case.updates))
         yield from ("--zipf", str(case.zipf), "--milliseconds", str(MILLISECONDS))
 

@@ -97,8 +97,9 @@ def _measure(options: Options) -> Iterator[Record]:
     rounds = options.runs or (QUICK_ROUNDS if options.quick else ROUNDS)
     threads = min(int(host.facts().cpus), 32)
 
-    def command(case: Case, _: Subject) -> Iterator[str]:
-        yield from (program, "--program", case.program, "--threads", str(threads))
+    def command(case: Case, subject: Subject) -> Iterator[str]:
+        used = interleaved.threads_beside_servers(threads, subject)
+        yield from (program, "--program", case.program, "--threads", str(used))
         yield from ("--elements", str(case.elements), "--percent", str(case.percent))
         yield from ("--milliseconds", str(MILLISECONDS))
 
