@@ -75,7 +75,7 @@ static inline void tell_watcher(struct elision_thread *me, const struct lock *lo
     if (!STATISTICS || likely(!elision_watcher))
         return;
     const struct elision_outcome outcome = {
-        .lock = lock,
+        .lock = me->alias ? me->alias : lock,
         .committed = committed,
         .emulated = emulated,
         .inner_count = committed || emulated ? me->inner_count : 0,
@@ -84,6 +84,13 @@ static inline void tell_watcher(struct elision_thread *me, const struct lock *lo
     };
     elision_watcher->ended(&outcome);
     elision_counts_keep(me->counts);
+}
+
+static inline void tell_acquires(struct elision_thread *me, const struct lock *lock)
+{
+    if (STATISTICS && unlikely(elision_watcher) && me->count == 0)
+        elision_watcher->acquires(me->alias ? me->alias : lock,
+                                  load_relaxed(&lock->word) != 0);
 }
 
 static inline void add_inner(struct elision_thread *me, const struct lock *lock)

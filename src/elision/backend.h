@@ -53,7 +53,8 @@ const char *elision_choose(const char *text);
 const struct elision_backend *elision_backend(void);
 
 /* Reads "NAME=VALUE,..." into elision_settings: tries, skip, trylock (abort or nest),
- * wait, sites, guard (0 or 1). Returns the same as elision_choose(). */
+ * scope (fine or global), watchdog (ms), wait, sites, guard (0 or 1). Returns the same
+ * as elision_choose(). */
 const char *elision_set(const char *text);
 
 /* Prepare elision_script, and return the same as elision_choose(). */

@@ -15,6 +15,7 @@ struct elision_settings elision_settings = {
     .tries = TRIES,
     .skip = SKIP,
     .nesting = ELISION_NESTING,
+    .watchdog_ms = 200,
     .waits_first = true,
     .by_site = STATISTICS,
     .guards_nests = true,
@@ -165,12 +166,11 @@ static int acquire(struct elision_thread *me, struct lock *lock,
                    const struct elided *as)
 {
     const bool elides = me->count != 0;
-    if (STATISTICS && !elides && unlikely(elision_watcher))
-        elision_watcher->acquires(lock);
+    tell_acquires(me, lock);
     int result = as->inner->lock(lock);
     elision_acquired(as);
     if (!elides)
-        count_acquired(me, lock, true);
+        count_acquired(me, lock, result == 0);
     if (elides && me->aborted) { /* an open transaction would undo it */
         count(&counts_of(me)->acquired, 1);
         add_inner(me, lock);
@@ -201,9 +201,12 @@ static bool nest(struct elision_thread *me, struct lock *lock, const struct elid
 }
 
 /* Ends one of the elided sections. The transaction commits when the last one ends. */
-static int end(struct elision_thread *me, int place, const struct elided *as)
+static int end(struct elision_thread *me, int place, const struct elided *as,
+               const void *site)
 {
     struct lock *lock = me->locks[place];
+    if (unlikely(me->begun_at && (uintptr_t)site - me->begun_at <= ELISION_EMPTY_BYTES))
+        elision_leave(ELISION_EMPTY); /* P6 */
     me->count--;
     for (unsigned i = (unsigned)place; i < me->count; i++)
         me->locks[i] = me->locks[i + 1];
@@ -244,6 +247,7 @@ static bool try_to_elide(struct elision_thread *me, struct lock *lock,
     if (!may_elide(me, lock, site))
         return false;
     me->site = site && unlikely(load_relaxed(site) != 0) ? site : NULL;
+    me->begun_at = (uintptr_t)caller;
     time_begins(me);
     uint32_t status = 0;
     for (uint32_t failed = 0; failed < tries; failed++) {
@@ -328,8 +332,7 @@ bool elision_timedlock(struct lock *lock, const struct elided *as,
                             : is_free(lock) && try_to_elide(me, lock, as, NULL, 1))
         return true;
     const bool elides = me->count != 0;
-    if (STATISTICS && !elides && unlikely(elision_watcher))
-        elision_watcher->acquires(lock);
+    tell_acquires(me, lock);
     bool acquired = as->inner->timedlock(lock, deadline);
     if (acquired)
         elision_acquired(as);
@@ -338,12 +341,12 @@ bool elision_timedlock(struct lock *lock, const struct elided *as,
     return acquired;
 }
 
-int elision_unlock(struct lock *lock, const struct elided *as)
+int elision_unlock(struct lock *lock, const struct elided *as, const void *site)
 {
     struct elision_thread *me = elision_thread();
     int place = elision_place(me, lock);
     if (place >= 0)
-        return end(me, place, as);
+        return end(me, place, as, site);
     if (unlikely(me->guard == lock))
         me->guard = NULL;
     if (unlikely(is_free(lock)))

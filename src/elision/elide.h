@@ -43,7 +43,7 @@ int elision_lock(struct lock *lock, const struct elided *as, const void *site);
 bool elision_trylock(struct lock *lock, const struct elided *as, const void *site);
 bool elision_timedlock(struct lock *lock, const struct elided *as,
                        const struct deadline *deadline);
-int elision_unlock(struct lock *lock, const struct elided *as);
+int elision_unlock(struct lock *lock, const struct elided *as, const void *site);
 
 /* After the algorithm has acquired the lock: see E2. */
 static inline void elision_acquired(const struct elided *as)

@@ -69,7 +69,8 @@ static struct elided elided_list[LENGTH] = {
     }                                                                                  \
     static int elide_##id##_unlock(struct lock *lock)                                  \
     {                                                                                  \
-        return elision_unlock(lock, &elided_list[PLACE_##id]);                         \
+        return elision_unlock(lock, &elided_list[PLACE_##id],                          \
+                              __builtin_return_address(0));                            \
     }                                                                                  \
     static void elide_##id##_destroy(struct lock *lock)                                \
     {                                                                                  \

@@ -123,7 +123,8 @@ static bool word_is(const char **text, const char *word)
 /* Reads one setting; returns false if it is not one. */
 static bool set_one(const char **text)
 {
-    enum { TRIES_MOST = 99, SKIP_MOST = 255 }; /* the skips of a site fit its record */
+    enum { TRIES_MOST = 99, WATCHDOG_MOST = 3600000 };
+    enum { SKIP_MOST = 255 }; /* the skips of a site fit its record */
     struct elision_settings *to = &elision_settings;
     const struct {
         const char *name;
@@ -144,6 +145,16 @@ static bool set_one(const char **text)
         to->skip = (uint32_t)value;
         return true;
     }
+    if (word_is(text, "watchdog=")) {
+        if (!number_of(text, 0, WATCHDOG_MOST, &value))
+            return false;
+        to->watchdog_ms = (uint32_t)value;
+        return true;
+    }
+    if (word_is(text, "scope=")) {
+        to->global = word_is(text, "global");
+        return to->global || word_is(text, "fine");
+    }
     if (word_is(text, "trylock=")) {
         to->trylock_nests = word_is(text, "nest");
         return to->trylock_nests || word_is(text, "abort");
@@ -163,8 +174,9 @@ const char *elision_set(const char *text)
 {
     while (text && *text) {
         if (!set_one(&text) || (*text && *text != ','))
-            return "it takes tries=1 to 99, skip=0 to 255, trylock=abort or nest, and "
-                   "wait, sites or guard=0 or 1, separated by commas";
+            return "it takes tries=1 to 99, skip=0 to 255, trylock=abort or nest, "
+                   "scope=fine or global, watchdog=0 to 3600000 ms, and wait, sites or "
+                   "guard=0 or 1, separated by commas";
         text += *text == ',';
     }
     return NULL;

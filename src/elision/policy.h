@@ -20,6 +20,9 @@
  *     lock and elides none of the inner ones until it releases the outermost one.
  *     Otherwise it would try to elide each level in turn, each time up to the same
  *     abort (the lock cascade: the work grows with the square of the depth).
+ * P6. A section with nothing between lock and unlock is a barrier: the program waits
+ *     for the holder. Elided, it would order nothing. It aborts at its end, and takes
+ *     the lock.
  */
 #ifndef HASP_ELISION_POLICY_H
 #define HASP_ELISION_POLICY_H
@@ -31,6 +34,8 @@ enum {
     ELISION_SKIP = 3,    /* skip_lock_internal_abort there; the thesis, section 3.2 */
     ELISION_NESTING = 7, /* levels that commit; 8 never do (section 5.1.1) */
     ELISION_SITE_DOUBLINGS = 8,
+    ELISION_EMPTY_BYTES = 12, /* from lock's return address to unlock's: x86-64 needs 8
+                                 for its argument and call, and 12 for an address */
     ELISION_GUARDED = 64, /* inner acquisitions after which P5 forgets the lock */
 };
 
@@ -40,7 +45,12 @@ enum {
     ELISION_TRYLOCK = 0xfd, /* a trylock inside an elided section */
     ELISION_WAIT = 0xfc,    /* a wait for a condition variable inside one */
     ELISION_RELOCK = 0xfb,  /* a lock that the thread elides already */
+    ELISION_SCOPE = 0xfa,   /* global mode ends (elision/global.h) */
+    ELISION_EMPTY = 0xf9,   /* a section without an instruction (P6) */
 };
+
+/* What lock() of a lock returns that has not acquired it; only in global mode. */
+enum { ELISION_GAVE_UP = 1 };
 
 /* Set before there is a second thread. */
 struct elision_settings {
@@ -51,6 +61,8 @@ struct elision_settings {
     bool guards_nests;  /* P5 */
     bool trylock_nests; /* a trylock inside an elided section elides, too */
     bool timed;         /* measure the times of elision/account.h */
+    bool global;        /* scope=global: all mutexes are one (elision/global.h) */
+    uint32_t watchdog_ms; /* in global mode; 0: none */
 };
 
 extern struct elision_settings elision_settings __attribute__((visibility("hidden")));

@@ -3,6 +3,7 @@
 
 #include "elision/backend.h"
 #include "elision/counts.h"
+#include "elision/global.h"
 #include "platform/platform.h"
 
 #include <fcntl.h>
@@ -67,6 +68,8 @@ void elision_statistics_write(const char *path)
     add(&line, "{\"schema\":\"hasp.elision/1\",\"process\":%d", (int)getpid());
     add(&line, ",\"transactions\":\"%s\",\"emulated\":%s", elision_backend()->name,
         elision_backend()->emulated ? "true" : "false");
+    add(&line, ",\"scope\":\"%s\"",
+        !elision_settings.global ? "fine" : global_has_ended() ? "ended" : "global");
     add_number(&line, "begins", counts.begins);
     add_number(&line, "commits", counts.commits);
     add_aborts(&line, counts.aborts);

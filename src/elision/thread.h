@@ -22,6 +22,8 @@ struct elision_thread {
     uint32_t sections;        /* since the transaction began */
     struct lock *locks[ELISION_LOCKS];
     const struct lock *outer; /* of the transaction */
+    const struct lock *alias; /* global mode: the mutex that the program locks */
+    uintptr_t begun_at;       /* the instruction after the call that began it, or 0 */
     uint64_t entered, since;  /* ticks; see account.h. 0: not measured */
     const struct lock *inner[ELISION_LOCKS]; /* for the watcher: other locks elided */
 };

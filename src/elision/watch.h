@@ -20,7 +20,7 @@ struct elision_outcome {
 
 struct elision_watcher {
     /* The thread is about to acquire a lock that it does not elide. */
-    void (*acquires)(const struct lock *lock);
+    void (*acquires)(const struct lock *lock, bool busy);
     void (*ended)(const struct elision_outcome *outcome);
 };
 

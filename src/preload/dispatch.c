@@ -2,6 +2,8 @@
 #include "preload/dispatch.h"
 
 #include "borrowing/delegate.h"
+#include "elision/global.h"
+#include "elision/policy.h"
 #include "preload/elision.h"
 #include "preload/plan.h"
 #include "preload/real.h"
@@ -83,12 +85,18 @@ bool passed_through(struct lock *lock)
 
 /* Elided locks call the entries of the table, because dispatch_stop_bias() changes
  * them. */
-static void fill_elided(bool elides)
+static void fill_elided(unsigned chosen, bool elides)
 {
+    if (elision_settings.global) {
+        const unsigned inner = elided_inner(elision_in_use(chosen));
+        global_prepare(&dispatch[inner + 1], lock_at(inner).name, elides);
+    }
     for (unsigned i = lock_count; i < elided_end(); i++) {
         const unsigned inner = elided_inner(i);
         elided_use(inner, &dispatch[inner + 1]);
         dispatch[i + 1] = elides ? *elided_operations_at(i) : dispatch[inner + 1];
+        if (elision_settings.global)
+            dispatch[i + 1] = global_operations;
         dispatch[i + 1].destroy = dispatch[inner + 1].destroy; /* saves a call */
     }
 }
@@ -104,7 +112,7 @@ void dispatch_fill(unsigned chosen, bool biased, bool elides)
         dispatch_stop_bias(); /* also in the variants with concurrency restriction */
     }
     if (elision_wanted(chosen)) /* most programs elide nothing */
-        fill_elided(elides);
+        fill_elided(chosen, elides);
     dispatch[elided_end() + 1] = delegate_operations;
     dispatch[DISPATCH_DEFAULT] = plan_active ? plan_operations : dispatch[chosen + 1];
 }

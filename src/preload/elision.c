@@ -3,6 +3,7 @@
 
 #include "elision/backend.h"
 #include "elision/elide.h"
+#include "elision/global.h"
 #include "elision/list.h"
 #include "elision/statistics.h"
 #include "elision/watch.h"
@@ -13,8 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Returns the index of an elided lock that this process uses, or 0. */
-static unsigned in_use(unsigned chosen)
+unsigned elision_in_use(unsigned chosen)
 {
     if (is_elided(chosen))
         return chosen;
@@ -26,7 +26,7 @@ static unsigned in_use(unsigned chosen)
 
 bool elision_wanted(unsigned chosen)
 {
-    return in_use(chosen) != 0;
+    return elision_in_use(chosen) != 0;
 }
 
 __attribute__((noreturn)) static void refuse(const char *variable, const char *wrong)
@@ -45,7 +45,9 @@ static void tell(unsigned index, char *note)
     strcat(text, elision_hardware_text(elision_probe().hardware));
     strcat(text, ": ");
     strcat(text, elided);
-    strcat(text, " runs as ");
+    strcat(text, elision_settings.global ? " runs as one lock for all mutexes, not "
+                                           "elided: "
+                                         : " runs as ");
     complain(text, inner);
     if (note && note[0])
         note[0] = '0'; /* children inherit these bytes */
@@ -90,11 +92,13 @@ __attribute__((destructor)) static void write_statistics(void)
 {
     if (statistics_file)
         elision_statistics_write(statistics_file);
+    if (elision_settings.global)
+        global_report();
 }
 
 bool elision_prepare(unsigned chosen, struct elision_environment with)
 {
-    const unsigned index = in_use(chosen);
+    const unsigned index = elision_in_use(chosen);
     if (!index)
         return false;
     const char *wrong = elision_choose(with.back_end);

@@ -11,6 +11,9 @@ struct elision_environment {
     char *note;             /* HASP_ELISION_NOTE: "0" if the user has been informed */
 };
 
+/* Returns the index of an elided lock that this process uses, or 0. */
+unsigned elision_in_use(unsigned chosen);
+
 /* Returns whether the algorithm `chosen`, or one of the plan's, elides. */
 bool elision_wanted(unsigned chosen);
 

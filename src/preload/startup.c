@@ -9,6 +9,8 @@
  * C library's locks.
  */
 #include "condition/queue.h"
+#include "elision/global.h"
+#include "elision/policy.h"
 #include "platform/number_text.h"
 #include "preload/barrier.h"
 #include "preload/borrowing/borrowing.h"
@@ -97,6 +99,8 @@ static void forked(void)
     thread_id_forget();
     fork_in_child();
     borrow_forked();
+    if (elision_settings.global)
+        global_forked();
     read_holds_in_child();
 }
 
@@ -184,7 +188,7 @@ void startup(void)
         .statistics = setting("HASP_ELISION_STATISTICS"),
         .note = setting("HASP_ELISION_NOTE")};
     bool elides = elision_prepare(use.lock, elision);
-    if (biased || elides)
+    if (biased || elides || elision_settings.global)
         dispatch_fill(use.lock, biased, elides);
     fork_watch();
     const char *topology = setting("HASP_TOPOLOGY");

@@ -16,12 +16,11 @@ struct call {
 
 static __thread struct call *current __attribute__((tls_model("initial-exec")));
 
-static void acquires(const struct lock *lock)
+static void acquires(const struct lock *lock, bool busy)
 {
     struct call *call = current;
     if (!call || (const void *)call->mutex != lock || call->recorded)
         return;
-    const bool busy = mutex_will_wait(call->mutex);
     if (!record_skips(busy))
         call->recorded = record_acquire_begin(&call->acquisition, call->mutex,
                                               &as_mutex, busy, call->caller);
@@ -113,6 +112,9 @@ static struct call *begin(struct call *call, const pthread_mutex_t *mutex, void 
 static int end(struct call *call, struct call *outer, int result)
 {
     current = outer;
+    if (!call->recorded && result == 0 && !elision_is_open()) /* global mode, nested */
+        call->recorded = record_acquire_begin(&call->acquisition, call->mutex,
+                                              &as_mutex, false, call->caller);
     if (call->recorded)
         record_acquire_end(&call->acquisition, mutex_outcome(result));
     return result;
