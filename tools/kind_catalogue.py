@@ -41,8 +41,7 @@ Cabinet and the resolver unbound are tested under each (`tests/real`).
 - **Bytes**: the bytes of state inside `pthread_rwlock_t`, and the bytes outside, from
   the first use (`rw-ticket`, `phase-fair`: the first wait with a deadline) until the
   lock is destroyed, on one NUMA node. Each thread that reads has a record of 128 bytes
-  besides. There are a million blocks of 128 bytes: a program that uses more than
-  349,000 locks of `c-rw-*` ends with a message.
+  besides.
 - **Pair**: time of an uncontended read lock and unlock, and of a write lock and unlock,
   in a process with several threads, relative to glibc's; `-` if it was not measured.
 
@@ -55,6 +54,13 @@ only where stores become visible in order (TSO), and its writers interrupt the C
 do not report. Hasp calls `membarrier` instead, on all machines: one call replaces both
 the reports and the interrupts, and the rest of the algorithm, readers that enter
 without writing to the lock, is `bravo+LOCK`.
+
+A lock that was never contended needs no memory outside `pthread_rwlock_t`, with three
+exceptions. `c-rw-*` and `bravo+c-rw-*` need 384 bytes from their first use, and more on
+several NUMA nodes, because even the first reader counts itself on the line of its node.
+`mutex:LOCK` needs 128 bytes from its first use, for the state of the mutex. There are a
+million blocks of 128 bytes: a program that uses more than 349,000 locks of `c-rw-*`
+ends with a message.
 
 The waiters of `mutex:mcs` spin, so thousands of threads on few CPUs need seconds with
 it. Those of `mutex:mcs-park` sleep.

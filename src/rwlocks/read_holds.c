@@ -157,6 +157,8 @@ int read_holds_drop(const struct rwlock *lock)
     struct read_holds *mine = read_holds_mine();
     for (unsigned i = 0; mine && i < KINDS_OF_HOLDS; i++) {
         enum read_hold how = order_of_release[i];
+        if (how == HOLD_NESTED && !load_relaxed(&mine->nested))
+            continue;
         struct atomic_u64 *entry = find(mine, lock, how, deepest);
         bool emptied;
         if (!entry || !take_from(entry, &emptied))

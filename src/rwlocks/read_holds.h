@@ -81,9 +81,11 @@ static inline struct atomic_u64 *read_holds_empty(struct read_holds *holds,
 {
     if (unlikely(!holds))
         return NULL;
-    return likely(load_relaxed(&holds->at[0]) == 0)
-               ? &holds->at[0]
-               : read_holds_search_empty(holds, lock);
+    if (likely(load_relaxed(&holds->at[0]) == 0))
+        return &holds->at[0];
+    if (likely(load_relaxed(&holds->at[1]) == 0))
+        return &holds->at[1];
+    return read_holds_search_empty(holds, lock);
 }
 
 /* The calling thread has acquired the lock: fills an entry. */
@@ -95,16 +97,19 @@ bool read_holds_have(const struct rwlock *lock);
 /* Does the same; if so, the thread holds it once more. */
 bool read_holds_nest(const struct rwlock *lock);
 
-/* Empties the first entry of the record if it is the only hold of this lock, in this
- * way. Otherwise changes nothing and returns false. */
+/* Empties one of the first two entries of the record if it is a hold of this lock, in
+ * this way, and no hold is nested. Otherwise changes nothing and returns false. (A
+ * thread that reads a second lock meanwhile uses the second entry.) */
 static inline bool read_holds_drop_first(struct read_holds *holds,
                                          const struct rwlock *lock, enum read_hold how)
 {
-    if (unlikely(!holds) ||
-        unlikely(load_relaxed(&holds->at[0]) != read_hold_of(lock, how)) ||
-        unlikely(load_relaxed(&holds->nested)))
+    if (unlikely(!holds) || unlikely(load_relaxed(&holds->nested)))
         return false;
-    store_release(&holds->at[0], 0);
+    const uint64_t held = read_hold_of(lock, how);
+    struct atomic_u64 *entry = &holds->at[0];
+    if (load_relaxed(entry) != held && load_relaxed(++entry) != held)
+        return false;
+    store_release(entry, 0);
     return true;
 }
 

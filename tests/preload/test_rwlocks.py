@@ -121,6 +121,24 @@ def test_with_delays_between_any_two_steps(lock: Record) -> None:
     matrix.fail_if_any(outcomes, title, matrix.NOT_PASSED)
 
 
+# The bytes outside the lock from its first use, by the beginning of its name.
+FROM_FIRST_USE = {"c-rw": 384, "mutex": 128}
+
+
+@pytest.mark.parametrize("lock", quick_or_slow())
+def test_memory_outside_the_locks(lock: Record) -> None:
+    """A lock that was never contended needs no memory, except those of the table."""
+    name = lock["name"].removeprefix("bravo+")
+    most = max(
+        n for start, n in {**FROM_FIRST_USE, "": 0}.items() if name.startswith(start)
+    )
+    env = environment(lock) | {"CHECK_BYTES": str(most)}
+    outcome = matrix.run_case(
+        "rwlocks/very_many_locks", "100000", matrix.PASS_THROUGH, env
+    )
+    assert outcome.status == "passed", outcome.text
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("lock", perturbed_locks(), ids=lambda lock: str(lock["name"]))
 def test_a_million_locks(lock: Record) -> None:

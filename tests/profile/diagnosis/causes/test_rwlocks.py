@@ -51,6 +51,16 @@ def test_readers_with_lines_of_their_own_do_not_disturb_each_other() -> None:
     assert "blocked-readers" not in [one.id for one in (found.lead, *found.others)]
 
 
+def test_a_reader_that_is_alone_keeps_the_cache_line() -> None:
+    made = reading("")
+    (one,) = made.sites
+    few = {Operation.READ: use(2000, 0, 0, 40)}
+    most = {Operation.READ: one.stats[Operation.READ]}
+    alone = replace(made, sites=(replace(one, threads={2: few, 3: most}),))
+    found = diagnose(alone)
+    assert "blocked-readers" not in [one.id for one in (found.lead, *found.others)]
+
+
 def test_a_single_writer_that_waits_for_several_reads_starves() -> None:
     reads, writes = use(20_000, 10, US, 320 * US), use(8000, 7300, 800 * US, US)
     made = rwlock(reads, writes)

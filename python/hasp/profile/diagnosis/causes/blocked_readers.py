@@ -6,6 +6,7 @@ from __future__ import annotations
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import SiteFacts
 from hasp.profile.diagnosis.causes.limits import MATTERS, OPERATION, TINY, TRANSFER
+from hasp.profile.diagnosis.causes.sleepers import changes_at_most
 from hasp.profile.diagnosis.causes.tiny_section import MEAN
 from hasp.profile.diagnosis.causes.words import call, number, share, time, within
 from hasp.profile.model.profile import Kind, Operation
@@ -20,7 +21,10 @@ def detect(one: SiteFacts) -> Cause | None:
     writes, reads = one.of(Operation.WRITE), one.of(Operation.READ)
     if not reads.acquisitions:
         return None
-    counting = reads.acquisitions * (OPERATION + TRANSFER)
+    counts = [one.thread_use(n).acquisitions for n in one.site.threads]
+    # A thread that reads alone keeps the lock's cache line.
+    moves = min(reads.acquisitions, changes_at_most(counts))
+    counting = moves * (OPERATION + TRANSFER)
     if counting > reads.wait.total_ns and counting > writes.wait.total_ns:
         return _counting(one, counting)
     if not writes.acquisitions:
