@@ -12,7 +12,7 @@
 
 enum { EXIT_WRONG = 1, EXIT_USAGE = 2, THREADS_MOST = 64, NS_PER_MS = 1000000 };
 
-static const char *const programs[] = {"bank", "list", "table"};
+static const char *const programs[] = {"bank", "list", "table", "mapreduce"};
 static const char *const causes[] = {"load_locked", "load_changed", "commit_locked",
                                      "commit_changed", "closed",
                                      "read_after_write", "write_after_read",
@@ -112,9 +112,9 @@ static bool print(void)
 
 static int usage(void)
 {
-    fputs("usage: hasp-bench-transactions --subject NAME --program bank|list|table\n"
-          "           [--lock NAME] [--threads N] [--elements N] [--percent N]\n"
-          "           [--milliseconds N] | --list\n",
+    fputs("usage: hasp-bench-transactions --subject NAME\n"
+          "           --program bank|list|table|mapreduce [--lock NAME] [--threads N]\n"
+          "           [--elements N] [--percent N] [--milliseconds N] | --list\n",
           stderr);
     return EXIT_USAGE;
 }

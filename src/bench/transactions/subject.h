@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum program { BANK, LIST, TABLE, PROGRAMS };
+enum program { BANK, LIST, TABLE, MAPREDUCE, PROGRAMS };
 
 enum { DICE = 1024, CHECK_EVERY = 16, LINE_BYTES = 128, ACCOUNT = 1000 };
 

@@ -100,20 +100,22 @@ static bool sum_up(void *argument, const void *key, size_t key_bytes, const void
 static void test_growing_and_shrinking(const char *lock)
 {
     struct hasp_map *map = words_map(lock, 0);
+    /* On a busy machine, a message costs a time slice. */
+    const uint64_t many = lock && strchr(lock, '=') ? MANY / 20 : MANY;
     uint64_t least = hasp_map_buckets(map), sums[3] = {0, 0, 0};
-    for (uint64_t i = 0; i < MANY; i++)
+    for (uint64_t i = 0; i < many; i++)
         CHECK_EQUAL(put(map, i, i), HASP_MAP_CREATED);
-    for (uint64_t i = 0; i < MANY; i++)
+    for (uint64_t i = 0; i < many; i++)
         CHECK_EQUAL(value_of(map, i), i);
-    CHECK(hasp_map_buckets(map) > MANY / 4);
+    CHECK(hasp_map_buckets(map) > many / 4);
     CHECK(hasp_map_iterate(map, sum_up, sums));
-    CHECK_EQUAL(sums[0], (uint64_t)MANY * (MANY - 1) / 2);
-    CHECK_EQUAL(sums[1], MANY);
+    CHECK_EQUAL(sums[0], many * (many - 1) / 2);
+    CHECK_EQUAL(sums[1], many);
     sums[1] = 0;
     sums[2] = 5;
     CHECK(!hasp_map_iterate(map, sum_up, sums));
     CHECK_EQUAL(sums[1], 5);
-    for (uint64_t i = 0; i < MANY; i++)
+    for (uint64_t i = 0; i < many; i++)
         CHECK_EQUAL(take(map, i), HASP_MAP_OK);
     CHECK_EQUAL(hasp_map_count(map), 0);
     CHECK(hasp_map_settle(map));

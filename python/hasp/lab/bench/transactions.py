@@ -53,6 +53,7 @@ CASES = (
     Case("list", "list", 128, 20),
     Case("table", "table", 1024, 20),
     Case("table-updates", "table", 1024, 100),
+    Case("mapreduce", "mapreduce", 1024, 0),
 )
 BENCHMARK = Benchmark("transactions", "hasp.transaction/1", "mtps", CASES)
 
