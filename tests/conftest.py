@@ -57,6 +57,9 @@ def all_lock_names() -> tuple[str, ...]:
     return tuple(record["name"] for record in records())
 
 
+DELEGATING = "libhasp-delegate.so"
+
+
 @pytest.fixture(scope="session")
 def build_dir() -> Path:
     """Return the Meson build folder."""
@@ -79,7 +82,10 @@ def native_env() -> Callable[..., dict[str, str]]:
     def environment(lock: str | None, **extra: str) -> dict[str, str]:
         result = {**os.environ, **extra}
         if lock is not None and lock != "glibc":
-            library = str(native_program("libhasp.so"))
+            delegates = lock == "delegate"
+            library = str(native_program(DELEGATING if delegates else "libhasp.so"))
+            if delegates:
+                result["GLIBC_TUNABLES"] = "glibc.pthread.rseq=0"
             earlier = result.get("LD_PRELOAD")
             result["LD_PRELOAD"] = f"{library}:{earlier}" if earlier else library
             result["HASP_LOCK"] = lock

@@ -40,15 +40,9 @@ MAX_BACKTRACE = 6000
 # Programs that are run by other modules of this folder.
 RUN_ELSEWHERE = frozenset(
     {
-        *("barrier", "borrowed", "borrowed_signals", "elision", "gdb_target"),
-        *(
-            "global_sections",
-            "hangs",
-            "spinlock",
-            "spinlock_shared",
-            "tsan",
-            "tsan_static",
-        ),
+        *("barrier", "borrowed", "borrowed_cxx", "borrowed_signals", "elision"),
+        *("gdb_target", "global_sections", "hangs", "spinlock", "spinlock_shared"),
+        *("tsan", "tsan_static"),
     }
 )
 

@@ -68,6 +68,44 @@ def test_conformance(program: str) -> None:
     matrix.fail_if_any(outcomes, f"{program} under delegate")
 
 
+@pytest.mark.parametrize("case", ["exceptions", "thread_locals"])
+def test_cxx(case: str) -> None:
+    outcome = run_case("borrowed_cxx", case, {})
+    assert outcome.status == "passed", outcome
+
+
+@pytest.mark.slow
+def test_millions_of_sections() -> None:
+    extra = {**WITHOUT_RSEQ, "CHECK_SECTIONS": "2000000"}
+    outcome = matrix.run_case(
+        "borrowed_cxx", "thread_locals", DELEGATE, extra, 50, LIBRARY
+    )
+    assert outcome.status == "passed", outcome
+
+
+@pytest.mark.skipif(
+    not (matrix.PROGRAMS / "tsan").is_file(), reason="the compiler has no TSan"
+)
+def test_thread_sanitizer_runs_without_borrowing() -> None:
+    runtime = subprocess.run(
+        ["ldd", matrix.PROGRAMS / "tsan"], capture_output=True, text=True, check=False
+    ).stdout
+    loaded = [word for word in runtime.split() if "/libtsan.so" in word]
+    extra = {**WITHOUT_RSEQ, "LD_PRELOAD": str(LIBRARY), "HASP_LOCK": "delegate"}
+    if loaded:
+        extra["LD_PRELOAD"] = f"{loaded[0]}:{LIBRARY}"
+    case = matrix.cases("tsan")[0]
+    done = subprocess.run(
+        [matrix.PROGRAMS / "tsan", case],
+        env={**os.environ, **extra},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "sanitizer follows one stack" in done.stderr
+
+
 def hasp(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "hasp", *words],

@@ -22,8 +22,9 @@ PORTS = free_ports()
 
 
 def every_lock() -> list[Lock]:
-    """Return the locks that the build lists, in the same order."""
-    return [Lock(record["name"], record["parks"]) for record in records()]
+    """Return the locks that the build lists, in the same order; `delegate` is last."""
+    locks = [Lock(record["name"], record["parks"]) for record in records()]
+    return [*locks, Lock("delegate", parks=True)]
 
 
 def every_algorithm(kind: str) -> Iterator[object]:
@@ -55,6 +56,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     parameters = []
     for lock in every_lock():
         slow = quick is not None and lock.name not in quick
+        slow = slow or lock.name == "delegate"
         marks = [pytest.mark.real_slow] if slow else []
         parameters.append(pytest.param(lock, id=lock.name, marks=marks))
     metafunc.parametrize("lock", parameters)

@@ -245,7 +245,7 @@ class Server:
     def check_interposed(self) -> None:
         """Fails unless the server has loaded Hasp, or has not if it should not."""
         maps = Path(f"/proc/{self.process.pid}/maps").read_text()
-        assert ("libhasp.so" in maps) is not self.launcher.lock.is_native, (
+        assert ("/libhasp" in maps) is not self.launcher.lock.is_native, (
             f"libhasp.so is not as expected in {self.name} for "
             f"{self.launcher.lock.name}:\n{self.log()}"
         )

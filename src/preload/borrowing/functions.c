@@ -35,11 +35,18 @@ static const struct {
 /* The C library's functions; NULL if not looked up yet, or if it has none. */
 void *borrow_real[FUNCTIONS] __attribute__((visibility("hidden")));
 
+/* Some functions are only there for programs that were linked long ago. */
+static void *look_up(const char *name)
+{
+    void *real = dlsym(RTLD_NEXT, name);
+    return real ? real : dlvsym(RTLD_NEXT, name, FIRST_VERSION);
+}
+
 static void *find(unsigned number)
 {
     void *real = __atomic_load_n(&borrow_real[number], __ATOMIC_ACQUIRE);
     if (!real) {
-        real = dlsym(RTLD_NEXT, functions[number].name);
+        real = look_up(functions[number].name);
         __atomic_store_n(&borrow_real[number], real, __ATOMIC_RELEASE);
     }
     return real;
@@ -59,7 +66,11 @@ void *borrow_before(unsigned number)
     borrow_hand_back();
     if (functions[number].stops)
         borrow_stop();
-    else
-        return find(number);
-    return dlsym(RTLD_NEXT, functions[number].name);
+    void *real =
+        functions[number].stops ? look_up(functions[number].name) : find(number);
+    if (!real) {
+        complain("the C library does not have ", functions[number].name);
+        die("it was called all the same");
+    }
+    return real;
 }
