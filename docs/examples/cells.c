@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { CELLS = 1 << 16, THREADS_MOST = 64, EVERY = 20000 };
+enum { CELLS = 1 << 22, THREADS_MOST = 64, EVERY = 20000 };
 
 static pthread_mutex_t table_mu = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t log_mu = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     uint64_t count, sum;
 } cells[CELLS];
-static long sections = 10000000;
+static long sections = 3000000;
 static FILE *log_file;
 
 static uint64_t next(uint64_t *random)
@@ -50,7 +50,7 @@ static void *work(void *seed)
 {
     uint64_t random = (uintptr_t)seed, number = 0;
     for (long i = 0; i < sections; i++) {
-        for (int thinking = 0; thinking < 20; thinking++)
+        for (int thinking = 0; thinking < 25; thinking++)
             number += next(&random);
         change(number);
         if (i % EVERY == 0)
