@@ -7,10 +7,7 @@ import os
 from dataclasses import dataclass
 
 from hasp.base.errors import HaspError
-from hasp.base.process import capture
-from hasp.launch.interpose import environment
 from hasp.launch.transactions import probed
-from hasp.locks.given import given_lock
 
 BACK_END = "HASP_ELISION"
 OPTIONS = "HASP_ELISION_OPTIONS"
@@ -39,12 +36,3 @@ def transactions() -> Transactions:
         )
     works = found["hardware"] == "works" and chosen != "never"
     return Transactions(works, False, str(found["text"]))
-
-
-def accepts(options: str) -> bool:
-    """Return true if the library understands HASP_ELISION_OPTIONS=`options`."""
-    base = {**os.environ, BACK_END: "seed:1", OPTIONS: options}
-    words = ["/bin/true"]
-    made = environment(given_lock("elide+futex"), base, words)
-    done = capture(words, made, timeout=10)
-    return done is not None and done.status == 0

@@ -22,7 +22,7 @@ from hasp.compare.run import ComparisonRunner, LockSettings
 from hasp.compare.settings import Cell, Settings
 from hasp.compare.store import Comparison, Writer, lock_facts
 from hasp.elide.configurations import CONFIGURATIONS, ELIDE, Configuration
-from hasp.elide.hardware import BACK_END, OPTIONS, Transactions, accepts
+from hasp.elide.hardware import BACK_END, OPTIONS, Transactions
 from hasp.elide.measurement import MeasuredLock, Measurement, locks_of
 from hasp.elide.statistics import SETTING, counts_in
 from hasp.locks.given import given_lock
@@ -47,9 +47,7 @@ def measure(
 
     Raises HaspError if the program does not work without Hasp.
     """
-    has_global = accepts(GLOBAL)
-    chosen = tuple(one for one in CONFIGURATIONS if has_global or not one.is_global)
-    missing = tuple(one for one in CONFIGURATIONS if one not in chosen)
+    chosen = CONFIGURATIONS
     names = (REFERENCE, *(one.name for one in chosen))
     settings = dataclasses.replace(settings, locks=names)
     interrupt_on_signals()
@@ -57,7 +55,7 @@ def measure(
         files = _files(Path(folder), chosen)
         special = {one.name: _settings(one, lock, files[one.name]) for one in chosen}
         comparison = _comparison(settings, special)
-        measurement = Measurement(comparison, transactions, chosen, missing)
+        measurement = Measurement(comparison, transactions, chosen)
         runner = ComparisonRunner(settings, settings_of=special)
         writer = Writer(json) if json else None
         try:

@@ -173,11 +173,11 @@ def remarks(measurement: Measurement) -> Iterator[str]:
             "after the other, so nothing can be gained, and only commits and aborts "
             "show how Hasp reacts."
         )
-    if measurement.missing:
-        names = listed([one.name for one in measurement.missing])
+    ended = [name for name, counts in measurement.counts.items() if counts.ended]
+    if ended:
         yield (
-            f"Not measured: {names}. The library has no global mode; `hasp elide "
-            "--predict` simulates it."
+            f"Under {listed(ended)}, the watchdog ended the use of one lock for all: "
+            "sections wait for each other, so these figures are not those of one lock."
         )
     if measurement.comparison.interrupted:
         yield "Interrupted: these are the runs so far."
@@ -214,7 +214,7 @@ def document(measurement: Measurement) -> dict[str, Any]:
             }
             for one in measurement.locks
         ],
-        "missing": [one.name for one in measurement.missing],
+        "watchdog": [name for name, one in measurement.counts.items() if one.ended],
         "failures": list(measurement.failures()),
     }
 

@@ -55,7 +55,6 @@ class Measurement:
     comparison: Comparison
     transactions: Transactions
     configurations: tuple[Configuration, ...]
-    missing: tuple[Configuration, ...]  # that the library does not have
     counts: dict[str, Counts] = field(default_factory=dict)  # by configuration
     ending: BaseException | None = None  # what ended the runs early
     locks: list[MeasuredLock] = field(default_factory=list)  # by aborts, descending

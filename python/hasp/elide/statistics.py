@@ -20,6 +20,7 @@ class Counts:
     commits: int = 0
     elided: int = 0
     acquired: int = 0
+    ended: int = 0  # processes in which the watchdog ended the use of one lock for all
     aborts: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -69,5 +70,6 @@ def counts_in(path: Path) -> Counts:
         found.commits += record["commits"]
         found.elided += record["elided"]
         found.acquired += record["acquired"]
+        found.ended += record.get("scope") == "ended"
         found.aborts.update(record["aborts"])
     return found
