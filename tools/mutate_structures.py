@@ -46,7 +46,9 @@ class Structure:
 KINDS = {
     "channel": Structure("channel", ("spin", "park")),
     "map": Structure("map", ("map",)),
-    "transaction": Structure("transaction", ("transaction",)),
+    "transaction": Structure(
+        "transaction", ("transaction", "messages", "messages-eager")
+    ),
     "adaptive.h": Structure("executor", ("adaptive",)),
     "call.c": Structure("executor", ("cc-synch", "dsm-synch")),
     "call.h": Structure("executor", ("cc-synch", "dsm-synch", "oyama")),
@@ -66,6 +68,7 @@ KINDS = {
 NATIVE_ONLY = {
     *("structures/map/threads.c", "structures/map/threads.h"),
     *("structures/map/public.c", "structures/transaction/public.c"),
+    *("structures/map/read.h", "structures/map/servers.c", "structures/map/servers.h"),
 }
 
 

@@ -28,6 +28,7 @@ class Fault:
     right: str
     wrong: str
     client: str  # that has to notice it
+    variant: str = "transaction"
 
     @property
     def path(self) -> Path:
@@ -72,7 +73,8 @@ FAULTS = {
     ),
     "an abort leaves the clock closed": Fault(
         "attempt.c",
-        "        if (!opened)\n            clock_open(&memory->clock);\n",
+        "        if (!opened && !tx->client)\n"
+        "            clock_open(&memory->clock);\n",
         "        (void)opened;\n",
         "alone-reads",
     ),
@@ -107,6 +109,28 @@ FAULTS = {
     "the wait for privacy is left out": Fault(
         "direct.c", "now < first + EPOCHS_APART", "false", "private"
     ),
+    "a service takes a failed exchange for an abort": Fault(
+        "services.c",
+        "TX_ABORTED))\n                return false;",
+        "TX_ABORTED) &&\n                status_state(status) == TX_COMMITTING)"
+        "\n                return false;",
+        "increments",
+        "messages",
+    ),
+    "a commit ignores that a service has aborted it": Fault(
+        "clients.c",
+        "        return fail(tx, ANSWER_LOST + status_cause(running));",
+        "        {}",
+        "increments",
+        "messages",
+    ),
+    "a load ignores that a service has aborted it": Fault(
+        "clients.c",
+        "    uint64_t found = load_acquire(word); /* M4 */\n    result = check(tx);",
+        "    uint64_t found = load_acquire(word); /* M4 */",
+        "snapshot",
+        "messages",
+    ),
 }
 
 
@@ -116,7 +140,7 @@ def test_it_is_caught(name: str, tmp_path: Path) -> None:
     fault = FAULTS[name]
     build = Build(native.program("hasp-explore").parents[2])
     program = build.make(tmp_path, fault)  # type: ignore[arg-type]
-    words = ["--kind", "transaction", "--lock", "transaction", "--quiet"]
+    words = ["--kind", "transaction", "--lock", fault.variant, "--quiet"]
     done = build.run([str(program), *words, "--client", fault.client])
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert [row["client"] for row in rows] == [fault.client], done.stderr
