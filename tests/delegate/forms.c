@@ -14,7 +14,7 @@ static pthread_mutex_t grid[2][3] = {
 };
 static pthread_mutex_t *heap_locks;
 static pthread_mutex_t checked = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t forwarded = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t forwarded;
 static struct {
     pthread_mutex_t lock;
     long packets;
@@ -134,6 +134,8 @@ int main(void)
     pthread_mutex_t mutex;
     struct table table = {.lock = &mutex, .rows = 0};
     pthread_mutex_init(&mutex, NULL);
+    if (checked_init(&forwarded) != 0)
+        return 1;
     heap_locks = (pthread_mutex_t *)calloc(3, sizeof(pthread_mutex_t));
     for (int i = 0; i < 3; i++)
         pthread_mutex_init(&heap_locks[i], NULL);

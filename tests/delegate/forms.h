@@ -14,6 +14,7 @@ int cell_lock(unsigned int hash);
 int cell_unlock(unsigned int hash);
 
 /* Functions that lock what they get. */
+int checked_init(pthread_mutex_t *mutex);
 int checked_lock(pthread_mutex_t *mutex);
 void checked_unlock(pthread_mutex_t *mutex);
 

@@ -31,6 +31,11 @@ int cell_unlock(unsigned int hash)
     return status;
 }
 
+int checked_init(pthread_mutex_t *mutex)
+{
+    return pthread_mutex_init(mutex, NULL);
+}
+
 int checked_lock(pthread_mutex_t *mutex)
 {
     int status = pthread_mutex_lock(mutex);

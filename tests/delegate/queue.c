@@ -9,14 +9,14 @@ enum { CAPACITY = 4, ITEMS = 400, CONSUMERS = 3 };
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t not_full = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t not_empty;
-static long items[CAPACITY], count, taken;
+static long items[CAPACITY], first, count, taken;
 
 static void put(long item)
 {
     pthread_mutex_lock(&mu);
     while (count == CAPACITY)
         pthread_cond_wait(&not_full, &mu);
-    items[count++] = item;
+    items[(first + count++) % CAPACITY] = item;
     pthread_cond_signal(&not_empty);
     pthread_mutex_unlock(&mu);
 }
@@ -34,7 +34,9 @@ static long take(void)
             return -2;
         }
     }
-    item = items[--count];
+    item = items[first];
+    first = (first + 1) % CAPACITY;
+    count--;
     taken++;
     pthread_mutex_unlock(&mu);
     pthread_cond_broadcast(&not_full);

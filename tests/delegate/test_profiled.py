@@ -56,6 +56,21 @@ def test_the_lock_of_the_verdict_is_rewritten(
     assert "db.c:2 mu: 1 section, executor adaptive" in capsys.readouterr().out
 
 
+def test_without_a_verdict_the_mutex_with_most_time_is_rewritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profile = profile_samples.idle()
+    line = SOURCE[: SOURCE.index("pthread_mutex_init")].count("\n") + 1
+    first = replace(profile.sites[0], name=f"db.c:{line} &db->mu", share=0.1)
+    profile = replace(profile, sites=(first, *profile.sites[1:]))
+    assert delegate_from(profile, tmp_path, monkeypatch) == 0
+    printed = capsys.readouterr()
+    assert (
+        "names no lock; db.c:11 &db->mu took most of the threads' time" in printed.err
+    )
+    assert "db.c:2 mu: 1 section" in printed.out
+
+
 @pytest.mark.parametrize(
     ("profile", "words"),
     [

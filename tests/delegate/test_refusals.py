@@ -209,6 +209,15 @@ REFUSED = {
         8,
         "the address of l() is taken",
     ),
+    "another-lock-kept-by-a-function": (
+        section(
+            "a();",
+            before="static pthread_mutex_t o; static void a(void) "
+            "{ pthread_mutex_lock(&o); } ",
+        ),
+        10,
+        "acquires a lock that is still held at the end of the section",
+    ),
     "success-of-the-lock": (
         function("if (pthread_mutex_lock(&mu) == 0) n++;", "count++;", UNLOCK),
         9,

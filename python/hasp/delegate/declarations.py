@@ -210,6 +210,10 @@ class Declarations:
 
     def _creation(self, call: Node) -> None:
         source = call.source
+        if call.usr in self.uses.forwards:
+            made = f'hasp_delegate_init({self.uses.text(call)}, "{self.executor}")'
+            self._replaced(call, made)
+            return
         if len(call.children) < 3 or not is_null(call.children[2]):
             self._refuse(
                 call,
@@ -233,6 +237,10 @@ class Declarations:
     def _end(self, call: Node) -> None:
         source = call.source
         ranges = arguments(source.text, call.start)
+        if call.usr in self.uses.forwards:
+            made = f"hasp_delegate_destroy({self.uses.text(call)})"
+            self._replaced(call, made if _is_statement(call) else f"({made}, 0)")
+            return
         if not source.text.startswith(DESTROY.encode(), call.start) or not ranges:
             self._kept_macro(call, f"{DESTROY}(l) (hasp_delegate_destroy(l), 0)")
             return
@@ -242,6 +250,15 @@ class Declarations:
         if not alone:
             end = ranges[0][1] + 1
             self.edits.replace(source, end, end, ", 0)")
+
+    def _replaced(self, call: Node, text: str) -> None:
+        """Replace a call of a function of the program that creates or ends a lock."""
+        ranges = arguments(call.source.text, call.start)
+        literal = call.source.text.startswith(call.name.encode(), call.start)
+        if not literal or not ranges:
+            self._refuse(call, f"{call.name}() is called in a macro")
+            return
+        self.edits.replace(call.source, call.start, ranges[-1][1] + 1, text)
 
     def _kept_macro(self, call: Node, definition: str) -> None:
         """Redefine the function of pthreads around a macro that calls it."""

@@ -7,23 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from hasp.delegate.captures import locals_of
 from hasp.delegate.expression import key
-from hasp.delegate.reach import Reach
+from hasp.delegate.reach import OTHER_LOCKS, Reach
 from hasp.delegate.refusal import Refusal, Refused
 from hasp.delegate.section import Section
 from hasp.delegate.syntax import Node
 from hasp.delegate.thread_bound import problem_of
 from hasp.delegate.tokens import directive_word, tokens
 
-OTHER_LOCKS = {
-    "pthread_mutex_lock": 1,
-    "pthread_mutex_trylock": 1,
-    "pthread_mutex_unlock": -1,
-    "pthread_spin_lock": 1,
-    "pthread_spin_unlock": -1,
-    "pthread_rwlock_rdlock": 1,
-    "pthread_rwlock_wrlock": 1,
-    "pthread_rwlock_unlock": -1,
-}
 # Functions that depend on the stack frame of their caller.
 USES_FRAME = (
     *("setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp", "alloca", "__builtin_alloca"),
@@ -51,7 +41,7 @@ def hazards_of(
         if node.kind == "CALL_EXPR" and node.name in USES_FRAME:
             yield node.refusal(f"{node.name}() is in the function of a section")
     yield from _directives(section)
-    yield from _unpaired(section)
+    yield from _unpaired(section, reach)
     yield from _changed_lock(section)
     for leaving in section.exits:
         if leaving.end <= leaving.unlock.start:
@@ -85,12 +75,12 @@ def _directives(section: Section) -> Iterator[Refusal]:
             return
 
 
-def _unpaired(section: Section) -> Iterator[Refusal]:
+def _unpaired(section: Section, reach: Reach) -> Iterator[Refusal]:
     """Yield the other locks that a section acquires or releases without the other."""
     depth: dict[str, int] = {}
     last: dict[str, Node] = {}
     for node in section.walk():
-        name, change = _other_lock(node)
+        name, change = _other_lock(node, reach)
         on_exit = any(leaving.block in node.ancestors() for leaving in section.exits)
         if change > 0 or not on_exit:
             depth[name] = depth.get(name, 0) + change
@@ -109,17 +99,21 @@ def _unpaired(section: Section) -> Iterator[Refusal]:
     for leaving in section.exits:
         for top in leaving.nodes:
             for node in top.walk():
-                name, change = _other_lock(node)
+                name, change = _other_lock(node, reach)
                 if change < 0 and name in depth:
                     yield node.refusal(
                         "releases a lock that the section acquired, after its end"
                     )
 
 
-def _other_lock(node: Node) -> tuple[str, int]:
+def _other_lock(node: Node, reach: Reach) -> tuple[str, int]:
     """Return a name for the lock that a call acquires or releases, and 1 or -1."""
-    change = OTHER_LOCKS.get(node.name, 0) if node.kind == "CALL_EXPR" else 0
-    if not change or len(node.children) < 2:
+    if node.kind != "CALL_EXPR":
+        return "", 0
+    change = OTHER_LOCKS.get(node.name, 0)
+    if not change:
+        return reach.locking(node)
+    if len(node.children) < 2:
         return "", 0
     try:
         return key(node.children[1]), change
