@@ -58,6 +58,8 @@ def test_run_replaces_the_named_kinds(cli, words, expected):
         ),
         ("--rwlock rw-fare", "no reader-writer lock algorithm called", "rw-fair"),
         ("--rwlock bravo+rw-fare", "no reader-writer lock", "bravo+rw-fair"),
+        ("--rwlock=", "no reader-writer lock algorithm called ''", "hasp list"),
+        ("--lock=", "there is no lock called ''", "hasp list"),
         ("--only rwlocks --lock mcs", "--only rwlocks keeps glibc's", "--only"),
         ("--only rwlcks", "no kind of lock called 'rwlcks'", "rwlock"),
         ("--rwlock rw-fair --plan p.toml", "cannot be combined", "default_rwlock"),

@@ -47,7 +47,11 @@ def named_algorithms(arguments: argparse.Namespace) -> dict[Kind, LockInfo]:
     given = {kind: getattr(arguments, kind.option[2:]) for kind in KINDS}
     if (given[MUTEX] or "").startswith(PREFIX):
         arguments.plan, given[MUTEX] = given[MUTEX].removeprefix(PREFIX), None
-    return {kind: native.lock(name, kind) for kind, name in given.items() if name}
+    return {
+        kind: native.lock(name, kind)
+        for kind, name in given.items()
+        if name is not None
+    }
 
 
 def chosen_algorithms(arguments: argparse.Namespace) -> Algorithms:
