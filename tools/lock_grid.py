@@ -159,5 +159,6 @@ def _source(path: Path) -> Iterator[str]:
         f"CPUs, Linux {host.get('kernel', '?')}; see "
         "[the cases](../hasp-bench-locks.md)."
     )
-    if "remark" in records[0]:
-        yield paragraph(records[0]["remark"])
+    for part in records[0].get("remark", "").split("\n\n"):
+        if part:
+            yield paragraph(part)
