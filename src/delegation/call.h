@@ -64,6 +64,8 @@ extern struct pool call_pool __attribute__((visibility("hidden")));
 struct lines {
     struct call **directories; /* ids of lines */
     uint32_t most;
+    uint32_t ahead;          /* lines that are fetched before they are looked at */
+    uint32_t own;            /* threads with a lower id have a line of their own */
     struct atomic_u32 count; /* lines so far */
 };
 

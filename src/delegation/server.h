@@ -65,7 +65,6 @@ struct server {
     struct atomic_u32 stopping;
     struct atomic_u32 changing; /* generation of the thread that starts or stops it */
     uint32_t place;             /* in server_table */
-    uint32_t ahead;             /* lines that are fetched before they are looked at */
     bool sleeps;                /* while it is idle */
 
     struct atomic_u32 asleep __attribute__((aligned(CACHE_LINE)));

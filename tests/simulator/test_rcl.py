@@ -21,6 +21,12 @@ def test_rcl_is_faster_from_the_published_shares_on() -> None:
     assert some.to_locks < 1.02
 
 
+def test_uncontended_calls_cost_as_much_as_published() -> None:
+    for bar in (measure_rcl.RCL, measure_rcl.COMBINING):
+        found = measure_rcl.cycles(bar.subject, measure_rcl.LOW)
+        assert measure_rcl.Row(bar.name, bar.low, found).agrees, found
+
+
 def test_a_slower_rcl_is_noticed() -> None:
     fast = measure_rcl.Load(1, share=0.8, to_posix=2, to_locks=1.5, to_combining=1)
     slow = measure_rcl.Load(1, share=0.3, to_posix=0.9, to_locks=0.8, to_combining=1)

@@ -35,11 +35,12 @@ static inline bool flat_combining_init(struct delegate *delegate)
 static inline uint32_t lines_serve(struct delegate *delegate, struct wakes *wakes)
 {
     const struct lines *lines = &delegate->lines;
+    const uint32_t ahead = lines->ahead;
     uint32_t count = load_acquire(&lines->count), served = 0;
     for (uint32_t index = 0; index < count; index++) {
         struct call *line = line_at(lines, index);
-        if (index + LINES_AHEAD < count)
-            prefetch_for_write(&line_at(lines, index + LINES_AHEAD)->cell);
+        if (ahead && index + ahead < count)
+            prefetch_for_write(&line_at(lines, index + ahead)->cell);
         if (!still_waiting(load_acquire(&line->cell)))
             continue;
         call_execute(line);

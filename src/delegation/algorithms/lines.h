@@ -6,7 +6,9 @@
  * A thread takes a free line for each request, usually the same one again, because it
  * begins to search at its thread id. So threads need no registration, and any number of
  * them may come and go. If all lines are in use, there is one more afterwards; no line
- * goes before the object does.
+ * goes before the object does. Objects of servers have a line for each of the first
+ * threads, as many as there are CPUs, from their first request on: a line that no other
+ * client uses moves only between its client and the server.
  *
  *   count       lines so far
  *   directories ids of lines
@@ -57,6 +59,7 @@ static inline void lines_init(struct lines *lines, struct call **directories,
 {
     lines->directories = directories;
     lines->most = LINES_EACH * count;
+    lines->ahead = LINES_AHEAD;
     for (uint32_t index = 0; index < lines->most; index++) {
         if (index % LINES_EACH == 0)
             lines->directories[index / LINES_EACH] = call_take();
@@ -96,6 +99,10 @@ static inline struct call *line_take(struct lines *lines)
     const uint32_t home = current_thread();
     for (;;) {
         uint32_t count = load_acquire(&lines->count);
+        if (unlikely(count <= home) && home < lines->own && count < lines->most) {
+            line_add(lines, count);
+            continue;
+        }
         for (uint32_t i = 0; i < count; i++) {
             struct call *line = line_at(lines, (home + i) % count);
             uint32_t seen = 0;

@@ -91,7 +91,7 @@ static inline bool rcl_execute(struct server *server, uint32_t number,
 static inline uint32_t rcl_round(struct server *server, uint32_t number, bool busy,
                                  bool *keeps)
 {
-    const uint32_t ahead = busy ? server->ahead : 0;
+    const uint32_t ahead = busy ? server->lines.ahead : 0;
     uint32_t count = load_acquire(&server->lines.count), served = 0;
     const struct delegate *first = NULL;
     bool several = false;

@@ -13,15 +13,20 @@
 
 enum { CAN_DELEGATE = true, DELEGATING_SERVERS = SERVERS_MOST };
 
-/* `server` is the number of the object's server, for executors that have some. `ahead`:
- * a server of rcl fetches lines before it looks at them. */
+/* `server` is the number of the object's server, for executors that have some. Without
+ * `ahead`, rcl and flat-combining work as published: each thread has a line of its own,
+ * and lines are not fetched before they are looked at. */
 static inline void delegating_init(struct delegate *delegate, uint64_t executor,
                                    uint64_t server, bool ahead)
 {
     if (!delegate_init_at(delegate, (unsigned)executor, NULL, (uint32_t)server))
         die("cannot start the threads of a server");
-    if (delegate->server && !ahead)
-        delegate->server->ahead = 0;
+    if (!ahead) {
+        struct lines *lines =
+            delegate->server ? &delegate->server->lines : &delegate->lines;
+        lines->ahead = 0;
+        lines->own = cpu_count();
+    }
 }
 
 static inline void delegating_run(struct delegate *delegate, uint64_t executor,
