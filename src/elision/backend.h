@@ -6,6 +6,7 @@
  *   never   none: transactions are not offered, and elided locks are only locks
  *   script  the outcomes that a file lists, one for each begin; emulated
  *   seed    outcomes in a pseudorandom order; emulated
+ *   undo    rolled back by software, one at a time
  */
 #ifndef HASP_ELISION_BACKEND_H
 #define HASP_ELISION_BACKEND_H
@@ -20,7 +21,8 @@ struct elision_backend {
     void (*abort)(uint8_t code);
 };
 
-extern const struct elision_backend elision_rtm, elision_never, elision_script;
+extern const struct elision_backend elision_rtm, elision_never, elision_script,
+    elision_undo;
 
 enum { ELISION_PROBES = 1000 };
 
@@ -44,9 +46,9 @@ struct elision_probe elision_probe(void);
 /* Returns a sentence for messages. */
 const char *elision_hardware_text(enum elision_hardware hardware);
 
-/* Chooses the back end: "auto" or NULL, "rtm", "never", "script:FILE" or "seed:NUMBER".
- * Called while there is one thread. Returns NULL, or what is wrong with the text, in
- * static memory. */
+/* Chooses the back end: "auto" or NULL, "rtm", "never", "script:FILE", "seed:NUMBER",
+ * "undo" or "undo:SEED". Called while there is one thread. Returns NULL, or what is
+ * wrong with the text, in static memory. */
 const char *elision_choose(const char *text);
 
 /* The back end in use. */
@@ -60,5 +62,9 @@ const char *elision_set(const char *text);
 /* Prepare elision_script, and return the same as elision_choose(). */
 const char *elision_script_read(const char *path);
 const char *elision_script_seed(const char *number);
+
+/* Prepares elision_undo. Without a seed (NULL), no transaction aborts without a
+ * reason. */
+const char *elision_undo_prepare(const char *seed);
 
 #endif

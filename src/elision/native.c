@@ -91,8 +91,12 @@ const char *elision_choose(const char *text)
     } else if (strncmp(text, "seed:", 5) == 0) {
         backend = &elision_script;
         wrong = elision_script_seed(text + 5);
+    } else if (strncmp(text, "undo", 4) == 0 && (!text[4] || text[4] == ':')) {
+        backend = &elision_undo;
+        wrong = elision_undo_prepare(text[4] ? text + 5 : NULL);
     } else if (strcmp(text, "never") != 0) {
-        wrong = "it takes auto, rtm, never, script:FILE or seed:NUMBER";
+        wrong = "it takes auto, rtm, never, script:FILE, seed:NUMBER, undo or "
+                "undo:SEED";
     }
     if (wrong)
         backend = &elision_never;

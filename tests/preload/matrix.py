@@ -43,6 +43,7 @@ RUN_ELSEWHERE = frozenset(
         *("barrier", "borrowed", "borrowed_cxx", "borrowed_signals", "elision"),
         *("gdb_target", "global_sections", "hangs", "spinlock", "spinlock_shared"),
         *("tsan", "tsan_static"),
+        "undone",
     }
 )
 
