@@ -10,6 +10,7 @@
 #include "explorer/clients/critical_sections.h"
 #include "explorer/clients/forks.h"
 #include "explorer/clients/suitable.h"
+#include "explorer/memory/lifetime.h"
 
 /* The state of a section that its owner has parked. */
 struct parked {
