@@ -93,7 +93,7 @@ static struct rwlock_descriptor bravo_at(unsigned index)
     wrapped.about.name = bravo_list[index - LENGTH].name;
     wrapped.about.alias = "";
     wrapped.about.bytes += 8;
-    wrapped.about.summary = "the lock, whose readers enter without writing to it";
+    wrapped.about.summary = "its readers enter without writing to the lock";
     wrapped.about.source = "Dice and Kogan, USENIX ATC 2019";
     wrapped.operations = bravo_list[index - LENGTH].operations;
     return wrapped;
