@@ -74,6 +74,22 @@ def test_a_system_call_aborts(run) -> None:
     assert counts["aborts"]["other"] == 5
 
 
+def test_a_lock_cascade_and_its_prevention(run) -> None:
+    """Seven levels: attempts of 7, 6 ... 1 sections abort, and 7 take their locks.
+
+    That is (N^2 + 3N) / 2 = 35 sections, the thesis's bound. With the memory of nested
+    aborts there is one attempt.
+    """
+    without = run("undone", "cascade", "undo", "skip=0,sites=0,guard=0")
+    attempts, acquired = without["begins"], without["acquired"]
+    assert (attempts, without["commits"], acquired) == (7, 0, 7)
+    assert attempts * (attempts + 1) // 2 + acquired == (7**2 + 3 * 7) // 2
+    prevented = run("undone", "cascade", "undo", "skip=0,sites=0")
+    assert (prevented["begins"], prevented["guarded"]) == (1, 6)
+    whole = run("undone", "cascade", "undo", "skip=0,sites=0,guard=0,scope=global")
+    assert whole["begins"] == 1
+
+
 @pytest.mark.parametrize("scope", ["fine", "global"])
 def test_what_programs_do_in_sections(scope: str) -> None:
     """Waits, trylocks, recursion, fork and signals; several cases have one thread."""

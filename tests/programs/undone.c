@@ -98,4 +98,21 @@ static void system_calls(void)
     CHECK_EQUAL(count, 5);
 }
 
-CHECK_MAIN(CASE(random_sections), CASE(system_calls))
+/* Nested sections, of which the innermost one cannot be a transaction. */
+static void *nest(void *unused)
+{
+    static pthread_mutex_t levels[7];
+    for (int i = 0; i < 7; i++)
+        CHECK_OK(pthread_mutex_lock(&levels[i]));
+    CHECK(getppid() > 0);
+    for (int i = 7; i-- > 0;)
+        CHECK_OK(pthread_mutex_unlock(&levels[i]));
+    return unused;
+}
+
+static void cascade(void)
+{
+    check_join(check_start(nest, NULL));
+}
+
+CHECK_MAIN(CASE(random_sections), CASE(system_calls), CASE(cascade))

@@ -29,6 +29,8 @@ static bool is_mine(void)
 __attribute__((noreturn)) static void roll_back(void)
 {
     undo->blocks = 0;
+    if (undo->depth > 1)
+        undo->status |= HTM_NESTED;
     undo_restore();
     _longjmp(undo->at_begin, 1);
 }
@@ -164,7 +166,7 @@ void undo_abort(uint32_t status)
 {
     if (!is_mine())
         return;
-    undo->status = status | (undo->depth > 1 ? HTM_NESTED : 0);
+    undo->status = status;
     undo->decided = true;
     call(SYS_getpid, 0, 0, 0, 0); /* called() rolls back */
 }
