@@ -2,7 +2,8 @@
 /*
  * Hooks prctl and syscall to notice when a program installs a seccomp filter. The
  * filter may kill the process when it calls membarrier, which the biased release needs,
- * so the bias ends before the filter is installed.
+ * so the bias ends before the filter is installed. And a program that registers
+ * restartable sequences of its own, as tcmalloc does, must run them on its own threads.
  */
 #include "preload/borrowing/borrowing.h"
 #include "preload/dispatch.h"
@@ -57,6 +58,8 @@ EXPORT long syscall(long number, ...)
     before_kernel();
     if (unlikely(installs_filter(number, rest[0])))
         before_filter();
+    if (unlikely(number == SYS_rseq))
+        borrow_stop(); /* the kernel restarts sequences of its own thread only */
     return result_of(
         raw_syscall(number, rest[0], rest[1], rest[2], rest[3], rest[4], rest[5]));
 }

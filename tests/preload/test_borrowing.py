@@ -21,6 +21,8 @@ WITHOUT_RSEQ = {"GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
 UNINTERRUPTED = {"HASP_BORROWING_SLICE_MS": "1000000", "CHECK_BORROWED": "1"}
 # Their sections end only after their borrower has gone on.
 INTERRUPTED = ("blocks", "spins")
+# Their processes stop borrowing.
+STOPPED = ("changes_identity", "registers_sequences")
 
 # Programs whose threads meet in every way; the other ones in `make test-all`.
 MEETINGS = ("exclusion", "lifetime", "fork_mutex", "cond_wakeups", "signals", "timed")
@@ -51,7 +53,7 @@ def cases() -> list[tuple[str, str]]:
 def test_a_section_that_another_thread_runs(program: str, case: str) -> None:
     native = matrix.run_case(program, case, matrix.NATIVE)
     assert native.status == "passed", native
-    always = case not in (*INTERRUPTED, "bombarded", "changes_identity")
+    always = case not in (*INTERRUPTED, "bombarded", *STOPPED)
     outcome = run_case(program, case, UNINTERRUPTED if always else {})
     assert outcome.status == "passed", outcome
 

@@ -84,7 +84,6 @@ static void release(void)
 }
 
 /* --- what depends on the thread pointer, and stays right within the stretch --- */
-
 static void *plain_body(void *ignored)
 {
     char *memory;
@@ -112,7 +111,6 @@ static void plain(void)
 }
 
 /* --- functions that hand the stretch back --- */
-
 static void *identity_body(void *ignored)
 {
     enter();
@@ -237,7 +235,6 @@ static void masks(void)
 }
 
 /* --- ways to end --- */
-
 static void unlock(void *ignored)
 {
     (void)ignored;
@@ -331,7 +328,6 @@ static void jumps(void)
 }
 
 /* --- sections that stop the borrower --- */
-
 static void *blocks_body(void *ignored)
 {
     char line[8];
@@ -369,7 +365,6 @@ static void spins(void)
 }
 
 /* --- a process that borrows no more --- */
-
 static void *unborrowed_body(void *ignored)
 {
     begin_thread();
@@ -388,7 +383,15 @@ static void changes_identity(void)
     check_join(owner);
 }
 
+static void registers_sequences(void)
+{
+    CHECK_EQUAL(syscall(SYS_rseq, NULL, 0, 0, 0), -1); /* no valid size */
+    hold_until_queued(unborrowed_body);
+    release();
+    check_join(owner);
+}
+
 CHECK_MAIN(CASE(plain), CASE(identity), CASE(nested), CASE(waits), CASE(reads),
            CASE(forks), CASE(masks), CASE(cancelled), CASE(exits), CASE(returns),
            CASE(ends_process), CASE(jumps), CASE(blocks), CASE(spins),
-           CASE(changes_identity))
+           CASE(changes_identity), CASE(registers_sequences))
