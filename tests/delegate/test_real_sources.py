@@ -48,7 +48,7 @@ def test_memcached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     changed = rewrite(source, "stats_lock", "tls.c", *lines)
     known = settings()
     run(
-        ["make", "-j2", "memcached", "testapp"],
+        ["make", "-j2", "memcached", "testapp", "timedrun"],
         changed,
         CPPFLAGS=known["cflags"],
         LIBS=f"-levent {known['libs']}",
