@@ -17,12 +17,12 @@ int delegate_prepare(struct delegate *delegate, const char *name)
 
 void *delegate_call(struct delegate *delegate, void *(*section)(void *), void *context)
 {
-    return executor_list[delegate->executor].operations.run(delegate, section, context);
+    return executor_operations_of(delegate)->run(delegate, section, context);
 }
 
 void delegate_give_up(struct delegate *delegate)
 {
-    executor_list[delegate->executor].operations.destroy(delegate);
+    executor_operations_of(delegate)->destroy(delegate);
 }
 
 const char *delegate_listed_name(unsigned index)

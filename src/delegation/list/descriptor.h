@@ -23,7 +23,14 @@ extern const struct executor_descriptor executor_list[]
 extern const unsigned executor_list_length __attribute__((visibility("hidden")));
 extern const unsigned executor_default __attribute__((visibility("hidden")));
 
-/* Whether threads of servers execute the sections. */
+/* Returns the operations of the delegate's executor. */
+static inline const struct executor_operations *
+executor_operations_of(const struct delegate *delegate)
+{
+    return &executor_list[delegate->executor].operations;
+}
+
+/* Returns whether threads of servers execute the sections of this executor. */
 bool executor_has_servers(const struct lock_descriptor *about)
     __attribute__((visibility("hidden")));
 

@@ -36,6 +36,7 @@
 #define HASP_STRUCTURES_MAP_BUCKET_H
 
 #include "platform/platform.h"
+#include "structures/turn.h"
 
 enum { BUCKET_SLOTS = 3, BUCKET_LINE = 64 };
 
@@ -114,11 +115,7 @@ static inline uint64_t bucket_lock(struct bucket *bucket)
             control = load_acquire(&bucket->control);
             continue;
         }
-        if (turns != yield_limit())
-            turns++;
-        else
-            yield();
-        relax();
+        wait_a_turn(&turns);
         control = load_acquire(&bucket->control);
     }
 }

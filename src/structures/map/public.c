@@ -116,11 +116,7 @@ static struct map_span span(const void *bytes, size_t length)
 static int ask(struct hasp_map *map, enum served_call call, struct map_span key,
                struct map_span value)
 {
-    struct request request;
-    memset((void *)&request, 0, sizeof request);
-    request.call = call;
-    request.key = key;
-    request.value = value;
+    struct request request = {.call = call, .key = key, .value = value};
     return servers_ask(map->servers, &map->map, &request);
 }
 
@@ -163,12 +159,8 @@ int hasp_map_remove(struct hasp_map *map, const void *key, size_t key_bytes)
 static int ask_get(struct hasp_map *map, struct map_span key, void *value,
                    size_t *value_bytes)
 {
-    struct request request;
-    memset((void *)&request, 0, sizeof request);
-    request.call = SERVED_GET;
-    request.key = key;
-    request.buffer = value;
-    request.length = value_bytes;
+    struct request request = {
+        .call = SERVED_GET, .key = key, .buffer = value, .length = value_bytes};
     return servers_ask(map->servers, &map->map, &request);
 }
 
@@ -223,12 +215,8 @@ static enum map_change decide(void *argument, struct map_span value,
 static int ask_update(struct hasp_map *map, struct map_span key,
                       struct deciding *deciding)
 {
-    struct request request;
-    memset((void *)&request, 0, sizeof request);
-    request.call = SERVED_UPDATE;
-    request.key = key;
-    request.decide = decide;
-    request.argument = deciding;
+    struct request request = {
+        .call = SERVED_UPDATE, .key = key, .decide = decide, .argument = deciding};
     return servers_ask(map->servers, &map->map, &request);
 }
 

@@ -7,11 +7,6 @@
 
 #include <stdlib.h>
 
-static const struct executor_operations *operations_of(const struct delegate *delegate)
-{
-    return &executor_list[delegate->executor].operations;
-}
-
 struct map_servers *servers_start(uint32_t count)
 {
     const struct lock_operations *lock;
@@ -33,7 +28,7 @@ struct map_servers *servers_start(uint32_t count)
 void servers_stop(struct map_servers *servers)
 {
     for (uint32_t i = 0; servers && i < servers->count; i++)
-        operations_of(&servers->all[i])->destroy(&servers->all[i]);
+        executor_operations_of(&servers->all[i])->destroy(&servers->all[i]);
     free(servers);
 }
 
@@ -71,8 +66,7 @@ int servers_ask(struct map_servers *servers, struct map *map, struct request *re
     if (unlikely(!map_key(map, &sought, request->key.bytes, request->key.length)))
         return MAP_BAD_KEY;
     request->map = map;
-    uint64_t number = map_part(sought.hash, servers->count);
-    struct delegate *delegate = &servers->all[number];
-    (void)operations_of(delegate)->run(delegate, serve, request);
+    struct delegate *delegate = &servers->all[map_part(sought.hash, servers->count)];
+    (void)executor_operations_of(delegate)->run(delegate, serve, request);
     return request->result;
 }

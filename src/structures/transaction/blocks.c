@@ -13,7 +13,7 @@ void *block_allocate(struct tx_memory *memory, size_t bytes)
     if (bytes > SIZE_MAX - sizeof(struct tx_block))
         return NULL;
     size_t whole = bytes + sizeof(struct tx_block);
-    void *made = memory->allocator.allocate(memory->allocator.context, whole);
+    void *made = tx_take(memory, whole);
     if (!made)
         return NULL;
     struct tx_block *block = (struct tx_block *)made;
@@ -23,7 +23,7 @@ void *block_allocate(struct tx_memory *memory, size_t bytes)
 
 static void give(struct tx_memory *memory, struct tx_block *block)
 {
-    memory->allocator.release(memory->allocator.context, block, block->bytes);
+    tx_give(memory, block, block->bytes);
 }
 
 void block_release(struct tx_memory *memory, void *bytes)

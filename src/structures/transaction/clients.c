@@ -3,19 +3,15 @@
 #include "structures/transaction/services.h"
 
 #include "delegation/list/descriptor.h"
+#include "structures/turn.h"
 #include "structures/transaction/writes.h"
-
-static const struct executor_operations *operations_of(const struct delegate *delegate)
-{
-    return &executor_list[delegate->executor].operations;
-}
 
 unsigned services_ask(struct tx_services *services, uint64_t service,
                       void *(*section)(void *), void *context)
 {
     struct delegate *delegate = &services->all[service].delegate;
-    return (unsigned)(uintptr_t)operations_of(delegate)->run(delegate, section,
-                                                             context);
+    void *answer = executor_operations_of(delegate)->run(delegate, section, context);
+    return (unsigned)(uintptr_t)answer;
 }
 
 int services_join(struct transaction *tx)
@@ -27,9 +23,7 @@ int services_join(struct transaction *tx)
         if (!lowest || lowest >> (TX_CLIENTS - 1) > 1)
             return TX_TOO_MANY;
     } while (!compare_exchange_acquire(&services->open, &open, open | lowest));
-    uint32_t number = 0;
-    while (lowest >> number != 1)
-        number++;
+    const uint32_t number = (uint32_t)__builtin_ctzll(lowest);
     struct tx_client *client = &services->clients[number];
     client->services = services;
     client->number = number;
@@ -101,16 +95,6 @@ static int check(struct transaction *tx)
     if (likely(status_state(status) != TX_ABORTED))
         return TX_OK;
     return fail(tx, ANSWER_LOST + status_cause(status));
-}
-
-/* Waits a little for another one to commit. */
-static void wait_a_turn(uint32_t *turns)
-{
-    if (*turns != yield_limit())
-        ++*turns;
-    else
-        yield();
-    relax();
 }
 
 /* Asks until nobody is committing. */

@@ -21,17 +21,6 @@ static int set_lock(struct tx_memory *memory, const char *name)
     return TX_OK;
 }
 
-static void *take(struct tx_memory *memory, size_t bytes)
-{
-    return memory->allocator.allocate(memory->allocator.context, bytes);
-}
-
-static void give(struct tx_memory *memory, void *taken, size_t bytes)
-{
-    if (taken)
-        memory->allocator.release(memory->allocator.context, taken, bytes);
-}
-
 static int prepare_services(struct tx_memory *memory,
                             const struct tx_memory_options *options)
 {
@@ -64,7 +53,7 @@ int tx_memory_prepare(struct tx_memory *memory, const struct tx_memory_options *
         return result;
     if (options->servers)
         return prepare_services(memory, options);
-    memory->locks = (struct atomic_u64 *)take(memory, stripes * sizeof(uint64_t));
+    memory->locks = (struct atomic_u64 *)tx_take(memory, stripes * sizeof(uint64_t));
     return memory->locks ? TX_OK : TX_NO_MEMORY;
 }
 
@@ -73,7 +62,7 @@ void tx_memory_finish(struct tx_memory *memory)
     services_finish(memory);
     blocks_collect_unused(memory);
     memory->operations.destroy(&memory->alone);
-    give(memory, memory->locks, memory->stripes * sizeof(uint64_t));
+    tx_give(memory, memory->locks, memory->stripes * sizeof(uint64_t));
 }
 
 static size_t index_bytes(const struct transaction *tx)
@@ -97,12 +86,12 @@ int tx_prepare(struct transaction *tx, struct tx_memory *memory, uint32_t reads,
         return TX_BAD_OPTIONS;
     while ((uint64_t)1 << tx->index_bits < 2 * (uint64_t)tx->writes_most)
         tx->index_bits++;
-    tx->reads = (const struct atomic_u64 **)take(memory,
+    tx->reads = (const struct atomic_u64 **)tx_take(memory,
                                                  tx->reads_most * sizeof *tx->reads);
     tx->writes =
-        (struct tx_write *)take(memory, tx->writes_most * sizeof *tx->writes);
-    tx->freed = (void **)take(memory, tx->writes_most * sizeof *tx->freed);
-    tx->index = (uint64_t *)take(memory, index_bytes(tx));
+        (struct tx_write *)tx_take(memory, tx->writes_most * sizeof *tx->writes);
+    tx->freed = (void **)tx_take(memory, tx->writes_most * sizeof *tx->freed);
+    tx->index = (uint64_t *)tx_take(memory, index_bytes(tx));
     int result = TX_NO_MEMORY;
     if (tx->reads && tx->writes && tx->freed && tx->index)
         result = memory->services ? services_join(tx) : TX_OK;
@@ -116,8 +105,8 @@ void tx_finish(struct transaction *tx)
     struct tx_memory *memory = tx->memory;
     tx_abort(tx);
     services_part(tx);
-    give(memory, tx->reads, tx->reads_most * sizeof *tx->reads);
-    give(memory, tx->writes, tx->writes_most * sizeof *tx->writes);
-    give(memory, tx->freed, tx->writes_most * sizeof *tx->freed);
-    give(memory, tx->index, index_bytes(tx));
+    tx_give(memory, tx->reads, tx->reads_most * sizeof *tx->reads);
+    tx_give(memory, tx->writes, tx->writes_most * sizeof *tx->writes);
+    tx_give(memory, tx->freed, tx->writes_most * sizeof *tx->freed);
+    tx_give(memory, tx->index, index_bytes(tx));
 }

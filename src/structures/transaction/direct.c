@@ -3,6 +3,7 @@
 
 #include "structures/transaction/commit.h"
 #include "structures/transaction/services.h"
+#include "structures/turn.h"
 
 static struct atomic_u64 *lock_of(struct tx_memory *memory,
                                   const struct atomic_u64 *word)
@@ -12,10 +13,10 @@ static struct atomic_u64 *lock_of(struct tx_memory *memory,
 
 uint64_t direct_load(struct tx_memory *memory, const struct atomic_u64 *word)
 {
-    struct atomic_u64 *lock = lock_of(memory, word);
-    uint64_t version, found;
     if (memory->services)
         return services_direct_load(memory, word);
+    struct atomic_u64 *lock = lock_of(memory, word);
+    uint64_t version, found;
     do {
         commit_awaits(lock, &version, true);
         found = load_acquire(word);
@@ -35,11 +36,11 @@ static uint64_t take(struct atomic_u64 *lock)
 
 void direct_store(struct tx_memory *memory, struct atomic_u64 *word, uint64_t value)
 {
-    struct atomic_u64 *lock = lock_of(memory, word);
     if (memory->services) {
         services_direct_store(memory, word, value);
         return;
     }
+    struct atomic_u64 *lock = lock_of(memory, word);
     for (;;) {
         uint64_t version = take(lock);
         uint64_t before = clock_tick(&memory->clock);
@@ -59,11 +60,7 @@ bool direct_await_all(struct tx_memory *memory)
     uint64_t first = epochs_advance(memory->epochs), now = first;
     uint32_t turns = 0;
     while (now && now < first + EPOCHS_APART) {
-        if (turns != yield_limit())
-            turns++;
-        else
-            yield();
-        relax();
+        wait_a_turn(&turns);
         now = epochs_advance(memory->epochs);
     }
     return now != 0;

@@ -39,17 +39,14 @@ static bool note(struct tx_services *services, struct tx_grants *grants,
                  uint64_t stripe)
 {
     if (unlikely(grants->count == grants->room)) {
-        struct tx_allocator *from = &services->memory->allocator;
         uint32_t room = grants->room ? 2 * grants->room : GRANTS_FIRST;
         uint32_t *larger =
-            (uint32_t *)from->allocate(from->context, room * sizeof *larger);
+            (uint32_t *)tx_take(services->memory, room * sizeof *larger);
         if (!larger)
             return false;
-        if (grants->stripes) {
+        if (grants->stripes)
             memcpy(larger, grants->stripes, grants->count * sizeof *larger);
-            from->release(from->context, grants->stripes,
-                          grants->room * sizeof *larger);
-        }
+        tx_give(services->memory, grants->stripes, grants->room * sizeof *larger);
         grants->stripes = larger;
         grants->room = room;
     }

@@ -41,8 +41,7 @@ static bool start(struct tx_services *services, uint32_t number, unsigned execut
 int services_prepare(struct tx_memory *memory, uint32_t count, enum tx_manager manager,
                      bool eager, unsigned executor)
 {
-    struct tx_allocator *from = &memory->allocator;
-    memory->services_block = from->allocate(from->context, bytes_for(count));
+    memory->services_block = tx_take(memory, bytes_for(count));
     memory->services_most = count;
     if (!memory->services_block)
         return TX_NO_MEMORY;
@@ -54,8 +53,8 @@ int services_prepare(struct tx_memory *memory, uint32_t count, enum tx_manager m
     services->manager = manager;
     services->eager = eager;
     for (uint32_t i = 0; i < count; i++) {
-        services->all[i].stripes = (struct tx_stripe *)from->allocate(
-            from->context, stripes_bytes(memory, count));
+        services->all[i].stripes =
+            (struct tx_stripe *)tx_take(memory, stripes_bytes(memory, count));
         if (!services->all[i].stripes || !start(services, i, executor)) {
             services_finish(memory);
             return TX_NO_MEMORY;
@@ -66,14 +65,10 @@ int services_prepare(struct tx_memory *memory, uint32_t count, enum tx_manager m
 
 static void give_tables(struct tx_memory *memory, struct tx_service *service)
 {
-    struct tx_allocator *to = &memory->allocator;
-    if (service->stripes)
-        to->release(to->context, service->stripes,
-                    stripes_bytes(memory, memory->services_most));
+    tx_give(memory, service->stripes, stripes_bytes(memory, memory->services_most));
     for (uint32_t i = 0; i < TX_CLIENTS; i++)
-        if (service->grants[i].stripes)
-            to->release(to->context, service->grants[i].stripes,
-                        service->grants[i].room * sizeof(uint32_t));
+        tx_give(memory, service->grants[i].stripes,
+                service->grants[i].room * sizeof(uint32_t));
 }
 
 void services_finish(struct tx_memory *memory)
@@ -83,11 +78,10 @@ void services_finish(struct tx_memory *memory)
         return;
     for (uint32_t i = 0; i < services->count; i++) {
         struct delegate *delegate = &services->all[i].delegate;
-        executor_list[delegate->executor].operations.destroy(delegate);
+        executor_operations_of(delegate)->destroy(delegate);
     }
     for (uint32_t i = 0; i < memory->services_most; i++)
         give_tables(memory, &services->all[i]);
-    memory->allocator.release(memory->allocator.context, memory->services_block,
-                              bytes_for(memory->services_most));
+    tx_give(memory, memory->services_block, bytes_for(memory->services_most));
     memory->services = NULL;
 }

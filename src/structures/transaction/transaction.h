@@ -84,6 +84,19 @@ struct tx_memory {
     struct retired_list lists[TX_LISTS] __attribute__((aligned(CACHE_LINE)));
 };
 
+/* Returns zeroed memory from the allocator, or NULL. */
+static inline void *tx_take(const struct tx_memory *memory, size_t bytes)
+{
+    return memory->allocator.allocate(memory->allocator.context, bytes);
+}
+
+/* Gives memory back to the allocator. NULL is allowed. */
+static inline void tx_give(const struct tx_memory *memory, void *taken, size_t bytes)
+{
+    if (taken)
+        memory->allocator.release(memory->allocator.context, taken, bytes);
+}
+
 struct tx_write {
     struct atomic_u64 *word;
     uint64_t value;
