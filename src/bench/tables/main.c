@@ -2,7 +2,7 @@
 /* hasp-bench-tables: runs one load on one hash table, and prints a JSON line. */
 #include "bench/tables/subject.h"
 
-#include "platform/workers.h"
+#include "bench/burst.h"
 
 #include <getopt.h>
 #include <math.h>
@@ -10,23 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXIT_USAGE = 2, THREADS_MOST = 64, NS_PER_MS = 1000000 };
+enum { EXIT_USAGE = 2 };
 
 struct run {
     const struct subject *subject;
     const char *lock;
-    uint64_t elements, threads, milliseconds, updates; /* updates: percent */
-    double zipf;                                       /* exponent; 0: uniform */
+    uint64_t elements, updates; /* updates: percent */
+    double zipf;                /* exponent; 0: uniform */
     void *table;
     uint64_t quantiles[QUANTILES];
-    struct load loads[THREADS_MOST];
-    bool stop;
-    uint64_t elapsed_ns;
-    struct meeting meeting;
+    struct load loads[BURST_THREADS];
+    struct burst burst;
 };
 
 static struct subject *subjects;
-static struct run run = {.elements = 1024, .threads = 2, .milliseconds = 100};
+static struct run run = {.elements = 1024,
+                         .burst = {.threads = 2, .milliseconds = 100}};
 
 void subject_add(struct subject *subject)
 {
@@ -62,30 +61,15 @@ static void set_quantiles(void)
         run.quantiles[i] = key_of(run.quantiles[i]);
 }
 
-static void work(unsigned index, void *argument)
+static void work(unsigned index)
 {
-    struct load *load = &run.loads[index];
-    (void)argument;
-    if (index == run.threads) {
-        arrive_together(&run.meeting, (uint32_t)run.threads + 1);
-        uint64_t start = now_ns(), end = start + run.milliseconds * NS_PER_MS;
-        struct atomic_u32 never = {0};
-        struct deadline deadline = {
-            CLOCK_MONOTONIC, {(time_t)(end / 1000000000u), (long)(end % 1000000000u)}};
-        while (now_ns() < end)
-            park(&never, 0, &deadline);
-        __atomic_store_n(&run.stop, true, __ATOMIC_RELAXED);
-        run.elapsed_ns = now_ns() - start;
-        return;
-    }
-    arrive_together(&run.meeting, (uint32_t)run.threads + 1);
-    run.subject->work(load);
+    run.subject->work(&run.loads[index]);
 }
 
 static void print(void)
 {
     uint64_t all = 0, least = UINT64_MAX, inserted = 0, removed = 0;
-    for (uint64_t i = 0; i < run.threads; i++) {
+    for (uint64_t i = 0; i < run.burst.threads; i++) {
         const struct load *load = &run.loads[i];
         all += load->operations;
         least = load->operations < least ? load->operations : least;
@@ -95,10 +79,11 @@ static void print(void)
     printf("{\"schema\":\"hasp.table/1\",\"subject\":\"%s\",\"lock\":\"%s\","
            "\"threads\":%llu,\"elements\":%llu,\"updates\":%llu,\"zipf\":%.2f,"
            "\"mops\":%.3f,\"least_share\":%.3f,\"inserted\":%llu,\"removed\":%llu}\n",
-           run.subject->name, run.lock ? run.lock : "", (unsigned long long)run.threads,
-           (unsigned long long)run.elements, (unsigned long long)run.updates, run.zipf,
-           (double)all * 1e3 / (double)run.elapsed_ns,
-           all ? (double)least * (double)run.threads / (double)all : 0,
+           run.subject->name, run.lock ? run.lock : "",
+           (unsigned long long)run.burst.threads, (unsigned long long)run.elements,
+           (unsigned long long)run.updates, run.zipf,
+           (double)all * 1e3 / (double)run.burst.elapsed_ns,
+           all ? (double)least * (double)run.burst.threads / (double)all : 0,
            (unsigned long long)inserted, (unsigned long long)removed);
 }
 
@@ -120,7 +105,6 @@ static int list(void)
 
 static int measure(void)
 {
-    int cpus[THREADS_MOST + 1];
     run.table = run.subject->create(run.elements, run.lock);
     if (!run.table) {
         fputs("hasp-bench-tables: this table cannot be made with these options\n",
@@ -130,17 +114,13 @@ static int measure(void)
     set_quantiles();
     for (uint64_t i = 0; i < run.elements; i++)
         run.subject->put(run.table, key_of(2 * i), 2 * i + 1);
-    for (unsigned i = 0; i <= run.threads; i++) {
-        cpus[i] = i < run.threads && run.threads <= cpu_count() ? (int)i : -1;
-        if (i < run.threads)
-            run.loads[i] =
-                (struct load){.table = run.table,
-                              .stop = &run.stop,
-                              .quantiles = run.quantiles,
-                              .updates = (uint32_t)(run.updates * DICE / 100),
-                              .random = 12345 + 7919 * i};
-    }
-    if (!run_workers((unsigned)run.threads + 1, cpus, work, NULL)) {
+    for (unsigned i = 0; i < run.burst.threads; i++)
+        run.loads[i] = (struct load){.table = run.table,
+                                     .stop = &run.burst.stop,
+                                     .quantiles = run.quantiles,
+                                     .updates = (uint32_t)(run.updates * DICE / 100),
+                                     .random = 12345 + 7919 * i};
+    if (!burst_run(&run.burst, work)) {
         fprintf(stderr, "hasp-bench-tables: %s\n", workers_error());
         return EXIT_USAGE;
     }
@@ -172,7 +152,7 @@ int main(int count, char **words)
             run.lock = optarg;
             break;
         case 't':
-            run.threads = number;
+            run.burst.threads = number;
             break;
         case 'e':
             run.elements = number;
@@ -184,7 +164,7 @@ int main(int count, char **words)
             run.zipf = strtod(optarg, NULL);
             break;
         case 'm':
-            run.milliseconds = number;
+            run.burst.milliseconds = number;
             break;
         case 'L':
             return list();
@@ -192,7 +172,7 @@ int main(int count, char **words)
             return usage();
         }
     }
-    bool good = run.subject && run.threads && run.threads < THREADS_MOST &&
-                run.elements && run.updates <= 100 && run.milliseconds;
+    bool good = run.subject && run.burst.threads && run.burst.threads < BURST_THREADS &&
+                run.elements && run.updates <= 100 && run.burst.milliseconds;
     return good ? measure() : usage();
 }

@@ -3,14 +3,14 @@
  * prints a JSON line. Exit status 1 if its data are wrong afterwards. */
 #include "bench/transactions/subject.h"
 
-#include "platform/workers.h"
+#include "bench/burst.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXIT_WRONG = 1, EXIT_USAGE = 2, THREADS_MOST = 64, NS_PER_MS = 1000000 };
+enum { EXIT_WRONG = 1, EXIT_USAGE = 2 };
 
 static const char *const programs[] = {"bank", "list", "table", "mapreduce"};
 static const char *const causes[] = {"load_locked", "load_changed", "commit_locked",
@@ -22,18 +22,15 @@ struct run {
     const struct subject *subject;
     const char *lock;
     enum program program;
-    uint64_t elements, threads, milliseconds, percent;
-    struct load loads[THREADS_MOST];
-    bool stop;
-    uint64_t elapsed_ns;
-    struct meeting meeting;
+    uint64_t elements, percent;
+    struct load loads[BURST_THREADS];
+    struct burst burst;
 };
 
 static struct subject *subjects;
 static struct run run = {.program = PROGRAMS,
                          .elements = 1024,
-                         .threads = 2,
-                         .milliseconds = 100};
+                         .burst = {.threads = 2, .milliseconds = 100}};
 
 void subject_add(struct subject *subject)
 {
@@ -41,24 +38,9 @@ void subject_add(struct subject *subject)
     subjects = subject;
 }
 
-static void work(unsigned index, void *argument)
+static void work(unsigned index)
 {
-    struct load *load = &run.loads[index];
-    (void)argument;
-    if (index == run.threads) {
-        arrive_together(&run.meeting, (uint32_t)run.threads + 1);
-        uint64_t start = now_ns(), end = start + run.milliseconds * NS_PER_MS;
-        struct atomic_u32 never = {0};
-        struct deadline deadline = {
-            CLOCK_MONOTONIC, {(time_t)(end / 1000000000u), (long)(end % 1000000000u)}};
-        while (now_ns() < end)
-            park(&never, 0, &deadline);
-        __atomic_store_n(&run.stop, true, __ATOMIC_RELAXED);
-        run.elapsed_ns = now_ns() - start;
-        return;
-    }
-    arrive_together(&run.meeting, (uint32_t)run.threads + 1);
-    run.subject->work(load);
+    run.subject->work(&run.loads[index]);
 }
 
 static void print_aborts(void)
@@ -69,12 +51,12 @@ static void print_aborts(void)
     fputs(",\"aborts\":{", stdout);
     for (int cause = 0; cause < CAUSES; cause++) {
         uint64_t count = 0;
-        for (uint64_t i = 0; i < run.threads; i++)
+        for (uint64_t i = 0; i < run.burst.threads; i++)
             count += run.loads[i].aborts[cause];
         printf("%s\"%s\":%llu", cause ? "," : "", causes[cause],
                (unsigned long long)count);
     }
-    for (uint64_t i = 0; i < run.threads; i++) {
+    for (uint64_t i = 0; i < run.burst.threads; i++) {
         alone += run.loads[i].alone;
         if (run.loads[i].most_retries > most)
             most = run.loads[i].most_retries;
@@ -88,7 +70,7 @@ static bool print(void)
 {
     uint64_t all = 0, least = UINT64_MAX, wrong = 0;
     int64_t inserted = 0;
-    for (uint64_t i = 0; i < run.threads; i++) {
+    for (uint64_t i = 0; i < run.burst.threads; i++) {
         const struct load *load = &run.loads[i];
         all += load->transactions;
         least = load->transactions < least ? load->transactions : least;
@@ -100,10 +82,10 @@ static bool print(void)
            "\"program\":\"%s\",\"threads\":%llu,\"elements\":%llu,\"percent\":%llu,"
            "\"transactions\":%llu,\"mtps\":%.3f,\"least_share\":%.3f,\"right\":%s",
            run.subject->name, run.lock ? run.lock : "", programs[run.program],
-           (unsigned long long)run.threads, (unsigned long long)run.elements,
+           (unsigned long long)run.burst.threads, (unsigned long long)run.elements,
            (unsigned long long)run.percent, (unsigned long long)all,
-           (double)all * 1e3 / (double)run.elapsed_ns,
-           all ? (double)least * (double)run.threads / (double)all : 0,
+           (double)all * 1e3 / (double)run.burst.elapsed_ns,
+           all ? (double)least * (double)run.burst.threads / (double)all : 0,
            right ? "true" : "false");
     print_aborts();
     puts("}");
@@ -128,23 +110,18 @@ static int list(void)
 
 static int measure(void)
 {
-    int cpus[THREADS_MOST + 1];
     if (!run.subject->prepare(run.program, run.elements, run.lock)) {
         fputs("hasp-bench-transactions: the program cannot run with these options\n",
               stderr);
         return EXIT_USAGE;
     }
-    for (unsigned i = 0; i <= run.threads; i++) {
-        cpus[i] = i < run.threads && run.threads <= cpu_count() ? (int)i : -1;
-        if (i < run.threads)
-            run.loads[i] =
-                (struct load){.stop = &run.stop,
-                              .program = run.program,
-                              .elements = run.elements,
-                              .percent = (uint32_t)(run.percent * DICE / 100),
-                              .random = 12345 + 7919 * i};
-    }
-    if (!run_workers((unsigned)run.threads + 1, cpus, work, NULL)) {
+    for (unsigned i = 0; i < run.burst.threads; i++)
+        run.loads[i] = (struct load){.stop = &run.burst.stop,
+                                     .program = run.program,
+                                     .elements = run.elements,
+                                     .percent = (uint32_t)(run.percent * DICE / 100),
+                                     .random = 12345 + 7919 * i};
+    if (!burst_run(&run.burst, work)) {
         fprintf(stderr, "hasp-bench-transactions: %s\n", workers_error());
         return EXIT_USAGE;
     }
@@ -184,7 +161,7 @@ int main(int count, char **words)
             run.lock = optarg;
             break;
         case 't':
-            run.threads = number;
+            run.burst.threads = number;
             break;
         case 'e':
             run.elements = number;
@@ -196,7 +173,7 @@ int main(int count, char **words)
             run.program = program_of(optarg);
             break;
         case 'm':
-            run.milliseconds = number;
+            run.burst.milliseconds = number;
             break;
         case 'L':
             return list();
@@ -204,8 +181,8 @@ int main(int count, char **words)
             return usage();
         }
     }
-    bool good = run.subject && run.threads && run.threads < THREADS_MOST &&
+    bool good = run.subject && run.burst.threads && run.burst.threads < BURST_THREADS &&
                 run.program < PROGRAMS &&
-                run.elements > 1 && run.percent <= 100 && run.milliseconds;
+                run.elements > 1 && run.percent <= 100 && run.burst.milliseconds;
     return good ? measure() : usage();
 }
