@@ -98,6 +98,22 @@ static void release(const struct attempt *attempt)
         sharing_unlock(run, &attempt->lock->sharing);
 }
 
+/* Returns `items`, moved if need be, with room for one more than `count` of them; or
+ * NULL if memory is exhausted. */
+static void *with_room(struct player *player, void *items, size_t count, size_t *room,
+                       size_t bytes)
+{
+    if (count < *room)
+        return items;
+    const size_t more = *room ? 2 * *room : 64;
+    void *moved = realloc(items, more * bytes);
+    if (moved)
+        *room = more;
+    else
+        player->lost = true;
+    return moved;
+}
+
 /* Keeps the part within the window. */
 static void add_span(struct player *player, const struct replay_lock *lock,
                      uint64_t from, uint64_t to)
@@ -107,33 +123,22 @@ static void add_span(struct player *player, const struct replay_lock *lock,
     to = to < run->window_end ? to : run->window_end;
     if (from >= to)
         return;
-    if (player->span_count == player->span_room) {
-        size_t room = player->span_room ? 2 * player->span_room : 256;
-        struct span *spans = realloc(player->spans, room * sizeof *spans);
-        if (!spans) {
-            player->lost = true;
-            return;
-        }
-        player->spans = spans;
-        player->span_room = room;
-    }
-    player->spans[player->span_count++] =
-        (struct span){.lock = lock, .from = from, .to = to};
+    struct span *spans = with_room(player, player->spans, player->span_count,
+                                   &player->span_room, sizeof *spans);
+    if (!spans)
+        return;
+    player->spans = spans;
+    spans[player->span_count++] = (struct span){.lock = lock, .from = from, .to = to};
 }
 
 static void note(struct player *player, const struct note *note)
 {
-    if (player->note_count == player->note_room) {
-        size_t room = player->note_room ? 2 * player->note_room : 64;
-        struct note *notes = realloc(player->notes, room * sizeof *notes);
-        if (!notes) {
-            player->lost = true;
-            return;
-        }
-        player->notes = notes;
-        player->note_room = room;
-    }
-    player->notes[player->note_count++] = *note;
+    struct note *notes = with_room(player, player->notes, player->note_count,
+                                   &player->note_room, sizeof *notes);
+    if (!notes)
+        return;
+    player->notes = notes;
+    notes[player->note_count++] = *note;
 }
 
 /* Adds a section to the statistics of its site. */
