@@ -185,6 +185,17 @@ CHECK_UNUSED static int check_lock_spins(void)
     return getenv("CHECK_ROUNDS_DIVISOR") != NULL;
 }
 
+/* Returns the memory of the process that is resident, in KiB. */
+CHECK_UNUSED static long check_resident_kb(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    CHECK(file != NULL);
+    CHECK_EQUAL(fscanf(file, "%*d %ld", &pages), 1);
+    fclose(file);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
 CHECK_UNUSED static pthread_t check_start(void *(*body)(void *), void *argument)
 {
     pthread_t thread;

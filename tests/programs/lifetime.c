@@ -120,16 +120,6 @@ static void million_lives(void)
     }
 }
 
-static long resident_kb(void)
-{
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-    CHECK(file != NULL);
-    CHECK_EQUAL(fscanf(file, "%*d %ld", &pages), 1);
-    fclose(file);
-    return pages * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
 static pthread_mutex_t *many;
 enum { MANY = 200000 };
 
@@ -148,13 +138,13 @@ static void many_mutexes(void)
     many = calloc(MANY, sizeof *many);
     for (int i = 0; i < MANY; i++)
         CHECK_OK(pthread_mutex_init(&many[i], NULL));
-    long before_kb = resident_kb();
+    long before_kb = check_resident_kb();
     pthread_t first = check_start(many_body, NULL);
     pthread_t second = check_start(many_body, NULL);
     check_join(first);
     check_join(second);
     /* Allows at most 8 bytes per mutex, plus the memory of two threads. */
-    CHECK_COMPARE(resident_kb() - before_kb, <, MANY * 8 / 1024 + 2048);
+    CHECK_COMPARE(check_resident_kb() - before_kb, <, MANY * 8 / 1024 + 2048);
     for (int i = 0; i < MANY; i++)
         CHECK_OK(pthread_mutex_lock(&many[i]));
     for (int i = MANY; i--;)

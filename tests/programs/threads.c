@@ -14,16 +14,6 @@ static sem_t go;
 static long counter;
 static int tokens;
 
-static long resident_kb(void)
-{
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-    CHECK(file != NULL);
-    CHECK_EQUAL(fscanf(file, "%*d %ld", &pages), 1);
-    fclose(file);
-    return pages * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
 static void *lock_body(void *ignored)
 {
     (void)ignored;
@@ -38,11 +28,11 @@ static void in_sequence(void)
     long before_kb = 0;
     for (int i = 0; i < SEQUENCE; i++) {
         if (i == SEQUENCE / 10)
-            before_kb = resident_kb();
+            before_kb = check_resident_kb();
         check_join(check_start(lock_body, NULL));
     }
     CHECK_EQUAL(counter, SEQUENCE);
-    CHECK_COMPARE(resident_kb() - before_kb, <, 1024);
+    CHECK_COMPARE(check_resident_kb() - before_kb, <, 1024);
 }
 
 /* Each thread has to wait for the lock, so that it allocates the memory of a waiter. */
@@ -52,7 +42,7 @@ static void in_sequence_contended(void)
     long before_kb = 0;
     for (int i = 0; i < rounds; i++) {
         if (i == rounds / 10)
-            before_kb = resident_kb();
+            before_kb = check_resident_kb();
         CHECK_OK(pthread_mutex_lock(&mutex));
         pthread_t thread = check_start(lock_body, NULL);
         sched_yield();
@@ -60,7 +50,7 @@ static void in_sequence_contended(void)
         check_join(thread);
     }
     CHECK_EQUAL(counter, rounds);
-    CHECK_COMPARE(resident_kb() - before_kb, <, 1024);
+    CHECK_COMPARE(check_resident_kb() - before_kb, <, 1024);
 }
 
 static void *wait_body(void *ignored)
@@ -80,7 +70,7 @@ static void in_sequence_waiting(void)
     long before_kb = 0;
     for (int i = 0; i < rounds; i++) {
         if (i == rounds / 10)
-            before_kb = resident_kb();
+            before_kb = check_resident_kb();
         pthread_t thread = check_start(wait_body, NULL);
         sched_yield();
         CHECK_OK(pthread_mutex_lock(&mutex));
@@ -89,7 +79,7 @@ static void in_sequence_waiting(void)
         CHECK_OK(pthread_mutex_unlock(&mutex));
         check_join(thread);
     }
-    CHECK_COMPARE(resident_kb() - before_kb, <, 1024);
+    CHECK_COMPARE(check_resident_kb() - before_kb, <, 1024);
 }
 
 static void start_all(pthread_t *threads, int count, void *(*body)(void *))

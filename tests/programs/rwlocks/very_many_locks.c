@@ -5,16 +5,6 @@
 
 enum { FOR_THE_PROCESS = 1 << 20 };
 
-static long resident_bytes(void)
-{
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-    CHECK(file != NULL);
-    CHECK_EQUAL(fscanf(file, "%*d %ld", &pages), 1);
-    fclose(file);
-    return pages * sysconf(_SC_PAGESIZE);
-}
-
 int main(int count, char **words)
 {
     CHECK_EQUAL(count, 2);
@@ -24,14 +14,14 @@ int main(int count, char **words)
     for (int i = 0; i < locks; i++)
         CHECK_OK(pthread_rwlock_init(&all[i], NULL));
     const char *bytes = getenv("CHECK_BYTES");
-    long before = resident_bytes();
+    long before = 1024 * check_resident_kb();
     for (int i = 0; i < locks; i++) {
         CHECK_OK(pthread_rwlock_wrlock(&all[i]));
         CHECK_OK(pthread_rwlock_unlock(&all[i]));
         CHECK_OK(pthread_rwlock_rdlock(&all[i]));
         CHECK_OK(pthread_rwlock_unlock(&all[i]));
     }
-    long more = resident_bytes() - before;
+    long more = 1024 * check_resident_kb() - before;
     printf("%ld bytes for each lock\n", more / locks);
     if (bytes != NULL)
         CHECK_COMPARE(more, <=, atol(bytes) * locks + FOR_THE_PROCESS);
