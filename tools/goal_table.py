@@ -57,10 +57,11 @@ MEMORY = [
 HEAD = """
 ## Goals
 
-What Hasp's reader-writer locks, [spin locks](spinlocks.md) and [barriers](barriers.md)
-should reach, and what they have reached. Measured figures are those of the default
-algorithm on two CPUs, relative to glibc's in the same run; simulated ones are those of
-the best algorithm of the list, relative to glibc's on the same machine.
+The table shows the goals of Hasp's reader-writer locks, [spin locks](spinlocks.md) and
+[barriers](barriers.md), and the figures that they have reached. Measured figures are
+those of the default algorithm on two CPUs, relative to glibc's in the same run;
+simulated ones are those of the best algorithm of the list, relative to glibc's on the
+same machine.
 """
 
 DECISION = """

@@ -171,7 +171,8 @@ struct hasp_delegate_condition {
     struct atomic_u32 changes; /**< private */
 };
 
-/* As hasp_delegate_timedwait(); a `deadline` of NULL never passes. */
+/* Does the same as hasp_delegate_timedwait(), with a deadline of any clock; NULL never
+ * passes. */
 static inline int hasp_delegate_wait_until(struct hasp_delegate *object,
                                            struct hasp_delegate_condition *condition,
                                            const struct deadline *deadline)

@@ -9,8 +9,8 @@
  * READERS (hasp_map_get, hasp_map_read, hasp_map_iterate) take no lock, never wait for
  * a writer, and write no memory that other threads read. Writers of the same bucket
  * exclude each other, by a bit in the bucket or by any lock of `hasp list`, chosen when
- * the map is created; or server threads carry out all changes, and the others send them
- * messages (`servers` of the options).
+ * the map is created. With `servers` in its options, server threads carry out all
+ * changes, and the other threads send them messages.
  *
  * ORDER. get, read, put, insert, remove and update are linearizable: each takes effect
  * at one moment between its call and its return. What a thread did before it stored a
@@ -86,13 +86,13 @@ struct hasp_map_options {
      * there are. Equal bounds: the map is never resized, and searches get longer. With
      * a lock, the lower bound is rounded up to a multiple of `stripes`. */
     uint64_t least_buckets, most_buckets;
-    /* Threads that carry out the changes of all others, each those of an equal part of
-     * all hashes; 0: none. At most 8, and no `lock_name`. They are the servers of ffwd
-     * in hasp/delegate.h, and other maps and objects share them. A thread that asks
-     * waits for the answer and spins; idle servers sleep. serve_reads: hasp_map_get()
-     * asks them, too; it waits then, and is not for signal handlers, and the lines of
-     * the table stay with the servers. Worth while if many threads change few buckets,
-     * on machines with CPUs to spare (docs/maps.md). */
+    /* The number of threads that carry out the changes of all others, each for an equal
+     * part of all hashes; 0: none. At most 8, and no `lock_name`. They are the servers
+     * of ffwd in hasp/delegate.h, and other maps and objects share them. A thread that
+     * asks spins until it has the answer; idle servers sleep. serve_reads:
+     * hasp_map_get() asks them, too, so that the lines of the table stay in their
+     * caches; it then waits, and signal handlers must not call it. Servers pay where
+     * many threads change few buckets and CPUs are to spare (docs/maps.md). */
     uint32_t servers;
     bool serve_reads;
     uint64_t budget; /* bytes for everything except this structure; 0: no limit */

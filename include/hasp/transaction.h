@@ -74,7 +74,7 @@ enum hasp_tx_result {
     HASP_TX_NO_MEMORY = -2,    /* the system has no memory left */
     HASP_TX_NESTED = -3,       /* it has begun already */
     HASP_TX_OUTSIDE = -4,      /* it has not begun */
-    HASP_TX_BAD_OPTIONS = -5,  /* an option is too large, no power of two, or wrong */
+    HASP_TX_BAD_OPTIONS = -5,  /* an option has a value that it cannot have */
     HASP_TX_UNKNOWN_LOCK = -6, /* there is no lock of this name */
     HASP_TX_TOO_MANY = -7,     /* 64 transactions over messages are open */
 };
@@ -123,18 +123,19 @@ struct hasp_tm_options {
     uint32_t stripe_bytes;
     /* After how many aborts a transaction runs alone; 0: 16. */
     uint32_t attempts;
-    /* MESSAGES. 0: transactions meet in shared memory. 1 to 8: so many server threads
-     * own the stripes, and a transaction sends a message for each stripe that it loads,
-     * and for all that it stores to (docs/transactions.md says when that is better).
-     * They are the servers of ffwd in hasp/delegate.h; at most 64 transactions may be
-     * open. `manager` decides which of two transactions in conflict goes on:
+    /* MESSAGES. 0: transactions detect conflicts in shared memory. 1 to 8: this number
+     * of server threads own the stripes, and a transaction sends a message for each
+     * stripe that it loads, and one to each server for all stripes that it stores to
+     * (docs/transactions.md). They are the servers of ffwd in hasp/delegate.h; at most
+     * 64 transactions may be open. `manager` decides which of two transactions in
+     * conflict goes on:
      *   fair     the one of the thread whose commits took less time so far (default)
      *   greedy   the one that began first
      *   wholly   the one of the thread with fewer commits
      *   backoff  the one that came first to the stripe; the other one pauses, longer
      *            each time
-     *   none     the same without the longer pauses
-     * eager: a store gets its stripe at once; otherwise the commit gets all. */
+     *   none     the same, but the pauses do not get longer
+     * eager: a store asks for its stripe at once; otherwise the commit asks for all. */
     uint32_t servers;
     const char *manager;
     bool eager;
@@ -159,7 +160,8 @@ struct hasp_tx_counts {
     uint64_t commit_locked;  /* the commit met another one that took long */
     uint64_t commit_changed; /* at the commit, a word that was loaded had changed */
     uint64_t closed;         /* another transaction ran alone */
-    /* The same over messages: it lost a conflict, of which the later access was... */
+    /* Over messages: it lost a conflict. The later of the two accesses comes first in
+     * the name. */
     uint64_t read_after_write, write_after_read, write_after_write;
     /* Aborted for good. */
     uint64_t by_program, too_large, no_memory;

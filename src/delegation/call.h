@@ -65,7 +65,7 @@ struct lines {
     struct call **directories; /* ids of lines */
     uint32_t most;
     uint32_t ahead;          /* lines that are fetched before they are looked at */
-    uint32_t own;            /* threads with a lower id have a line of their own */
+    uint32_t own;            /* below this id, each thread begins at its own line */
     struct atomic_u32 count; /* lines so far */
 };
 
@@ -87,7 +87,7 @@ static inline void call_ask(struct call *call, void *(*section)(void *), void *c
     store_relaxed(&call->context, (uint64_t)(uintptr_t)context);
 }
 
-/* Executes the section of a request; returns its result. */
+/* Executes the section of a request. Returns its result. */
 static inline void *call_section(const struct call *call)
 {
     void *(*section)(void *) =

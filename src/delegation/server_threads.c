@@ -189,7 +189,8 @@ static void stop(struct server *server)
         park(&server->threads, left, NULL);
 }
 
-/* The caller adds the first object. */
+/* Prepares a server that has no objects. Its threads start later, and the caller counts
+ * the first object. */
 static void prepare(struct server *server, enum server_kind kind, uint32_t place)
 {
     server->place = place;

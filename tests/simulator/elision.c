@@ -6,8 +6,8 @@
  *
  *   light     many short sections, each in one of many cells, like fluidanimate
  *   calls     sections that make a system call, like dedup
- *   lemming   short sections of one lock; of the first worker's, one in `every` makes a
- *             system call
+ *   lemming   short sections of one lock; one in `every` sections of the first worker
+ *             makes a system call
  *   cascade   `nest` nested sections; the innermost one makes a system call
  *   nest      `nest` nested sections of the worker's own locks, and one of its cells
  *

@@ -16,7 +16,7 @@
 
 enum { FEW_THREADS = 2, SECTION_NS = 100, LONG_SECTION_NS = 10000 };
 static const uint64_t load_ns = 20000000; /* how long each load lasts */
-static const uint64_t soon_ns = 10000000; /* counts as soon after a change */
+static const uint64_t soon_ns = 10000000; /* its part soon after the change */
 
 enum load { FEW_SHORT, MANY_LONG, LOADS };
 enum when { SOON, LATER, TIMES };

@@ -28,7 +28,7 @@ struct load {
 struct subject {
     const char *name;
     /* Returns an empty table that will have about so many entries. `lock`: of the list,
-     * "servers=N" or "all-by=N" (they also read), for subjects that take one, or NULL.
+     * "servers=N" or "all-by=N" (they also read), for subjects that take one; or NULL.
      * Returns NULL if that is not possible. */
     void *(*create)(uint64_t elements, const char *lock);
     bool (*put)(void *table, uint64_t key, uint64_t value);

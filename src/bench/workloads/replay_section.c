@@ -157,7 +157,8 @@ static void add_note(struct player *player, const struct note *note)
     stats->releasing += note->left - note->ended;
 }
 
-/* Ends an outermost section, whose transactions are those since `before`. */
+/* Adds up an outermost section, the sections inside, and the transactions since
+ * `before`. */
 static void add_notes(struct player *player, const struct transactions *before)
 {
     for (size_t i = 0; i < player->note_count; i++)
@@ -170,7 +171,8 @@ static void add_notes(struct player *player, const struct transactions *before)
     player->note_count = 0;
 }
 
-/* With a system call in the middle, whose time is part of `cycles`. */
+/* Works for so many cycles. With `calls`, there is a system call in the middle, whose
+ * time is part of them. */
 static void work(uint64_t cycles, bool calls)
 {
     cycles = calls ? cycles / 2 : cycles;
@@ -196,7 +198,7 @@ static void sections_inside(struct player *player, const struct replay_site *sit
     }
 }
 
-/* `mutexes`: how many the thread holds. */
+/* Runs a section. `mutexes`: the number of mutexes that the thread holds. */
 static void section(struct player *player, unsigned number, unsigned mutexes)
 {
     const struct replay_site *site = &player->replay->load.sites[number];

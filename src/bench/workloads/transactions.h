@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What became of the hardware transactions of elided sections. */
+/* Counts of the hardware transactions of elided sections, by how they ended. */
 #ifndef HASP_BENCH_WORKLOADS_TRANSACTIONS_H
 #define HASP_BENCH_WORKLOADS_TRANSACTIONS_H
 

@@ -6,9 +6,9 @@
  * A thread takes a free line for each request, usually the same one again, because it
  * begins to search at its thread id. So threads need no registration, and any number of
  * them may come and go. If all lines are in use, there is one more afterwards; no line
- * goes before the object does. Objects of servers have a line for each of the first
- * threads, as many as there are CPUs, from their first request on: a line that no other
- * client uses moves only between its client and the server.
+ * goes before the object does. Under servers, each thread whose id is less than the
+ * number of CPUs adds lines until there is one at its id. While only such threads call,
+ * a line moves only between its client and the server.
  *
  *   count       lines so far
  *   directories ids of lines

@@ -72,7 +72,8 @@ bool executor_has_servers(const struct lock_descriptor *about)
     return strcmp(about->category, "server") == 0;
 }
 
-/* "NAME:2": returns the index of the executor, or -1 if there is no such server. */
+/* Returns the index of the executor if the name is NAME:2 or the like, and stores the
+ * number of the server. Returns -1 if there is no such server. */
 static int find_numbered(const char *name, uint32_t *server)
 {
     char word[32];

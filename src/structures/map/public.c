@@ -112,7 +112,7 @@ static struct map_span span(const void *bytes, size_t length)
     return span;
 }
 
-/* Has an operation performed by the server of its key. */
+/* Lets the server of the key perform an operation. */
 static int ask(struct hasp_map *map, enum served_call call, struct map_span key,
                struct map_span value)
 {

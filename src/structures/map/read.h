@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies of values. */
+/* Reads that copy the value. */
 #ifndef HASP_STRUCTURES_MAP_READ_H
 #define HASP_STRUCTURES_MAP_READ_H
 
 #include "structures/map/map.h"
 
 /* Copies the value into `value`, which has room for *value_bytes, and stores its length
- * there. `record` belongs to the calling thread. */
+ * there. `record` belongs to the calling thread. Returns an enum map_result. */
 static inline int read_copy(struct map *map, struct epochs_record *record,
                             struct map_span key, void *value, size_t *value_bytes)
 {

@@ -6,8 +6,8 @@
  * ffwd (delegation/algorithms/ffwd.h): a line of messages each way.
  *
  * The servers are ordinary writers of the map, which lock the bits of its buckets. The
- * lines of these buckets stay in the server's cache, so that this costs next to
- * nothing, and a server may move buckets of another one into a new table.
+ * lines of these buckets stay in the server's cache, so the bit costs next to nothing,
+ * and a server can move buckets of another server into a new table.
  */
 #ifndef HASP_STRUCTURES_MAP_SERVERS_H
 #define HASP_STRUCTURES_MAP_SERVERS_H
@@ -25,7 +25,7 @@ struct map_servers {
  * share the threads. Returns NULL if memory or threads are exhausted. */
 struct map_servers *servers_start(uint32_t count);
 
-/* No thread uses the map. NULL is allowed. */
+/* Stops them. No thread may be using the map. NULL is allowed. */
 void servers_stop(struct map_servers *servers);
 
 enum served_call {
@@ -48,7 +48,7 @@ struct request {
     int result;
 };
 
-/* Has the operation performed by the server of its key. Returns an enum map_result. */
+/* Lets the server of its key perform the operation. Returns an enum map_result. */
 int servers_ask(struct map_servers *servers, struct map *map, struct request *request);
 
 #endif

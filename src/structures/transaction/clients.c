@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What transactions over messages do. */
+/* The side of the transactions: they send messages to services. */
 #include "structures/transaction/services.h"
 
 #include "delegation/list/descriptor.h"
@@ -97,7 +97,7 @@ static int check(struct transaction *tx)
     return fail(tx, ANSWER_LOST + status_cause(status));
 }
 
-/* Asks until nobody is committing. */
+/* Asks the service, again as long as it answers ANSWER_BUSY. */
 static int ask(struct transaction *tx, uint64_t service, void *(*section)(void *))
 {
     struct tx_client *client = tx->client;
@@ -115,7 +115,7 @@ static int ask(struct transaction *tx, uint64_t service, void *(*section)(void *
     }
 }
 
-/* What a client notes of a stripe that it has got in this attempt. */
+/* Returns the note of a client that it has this stripe in this attempt. */
 static uint64_t noted(const struct tx_client *client, uint64_t stripe,
                       enum tx_access access)
 {
@@ -179,7 +179,7 @@ static int get_written(struct transaction *tx)
     return TX_OK;
 }
 
-/* The attempt will commit. */
+/* Counts the time of the attempt, which commits. */
 static int note_effective(struct tx_client *client)
 {
     if (client->services->manager == MANAGE_FAIR)

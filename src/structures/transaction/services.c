@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What services do, in their sections (M1). */
+/* The sections of services (M1). */
 #include "structures/transaction/services.h"
 
 #include <string.h>
@@ -54,8 +54,8 @@ static bool note(struct tx_services *services, struct tx_grants *grants,
     return true;
 }
 
-/* Returns the clients other than `client` (TX_CLIENTS: none is spared) that have the
- * stripe so that it may not be accessed. Stores the kind of the conflict. */
+/* Returns the clients that exclude the access to the stripe, without `client` itself
+ * (TX_CLIENTS: nobody). Stores the kind of the conflict. */
 static uint64_t users_of(const struct tx_stripe *stripe, uint32_t client,
                          enum tx_access access, enum tx_conflict *conflict)
 {
@@ -69,7 +69,7 @@ static uint64_t users_of(const struct tx_stripe *stripe, uint32_t client,
     return users | readers;
 }
 
-/* Whether the one that asks, with this priority, goes on, and not `other`. */
+/* Returns whether the client that asks, with this priority, wins against `other`. */
 static bool wins(const struct tx_services *services, uint64_t priority, uint32_t client,
                  uint32_t other)
 {
@@ -80,7 +80,8 @@ static bool wins(const struct tx_services *services, uint64_t priority, uint32_t
 }
 
 /* Removes the users whose attempts have ended from the set. Returns ANSWER_BUSY if one
- * is committing, ANSWER_LOST if one is to go on, or else ANSWER_GRANTED. */
+ * of the others is committing, ANSWER_LOST if one of them wins, otherwise
+ * ANSWER_GRANTED. */
 static enum tx_answer judge(struct tx_services *services, struct tx_service *service,
                             uint64_t *users, uint64_t priority, uint32_t client)
 {
@@ -104,8 +105,8 @@ static enum tx_answer judge(struct tx_services *services, struct tx_service *ser
     return answer;
 }
 
-/* Aborts the users, which have lost. Returns false if one has begun to commit, or has
- * ended meanwhile: a failed exchange has not acquired what it committed. */
+/* Aborts the users, which have lost. Returns false if one of them has begun to commit
+ * or has ended meanwhile: the failed exchange did not acquire its commit. */
 static bool abort_all(struct tx_services *services, struct tx_service *service,
                       uint64_t users, enum tx_conflict conflict)
 {
@@ -128,7 +129,7 @@ static bool abort_all(struct tx_services *services, struct tx_service *service,
     return true;
 }
 
-/* Makes room for the access: aborts who has lost. */
+/* Aborts the users that exclude the access, if the client wins against all of them. */
 static enum tx_answer clear(struct tx_services *services, uint64_t stripe,
                             uint64_t priority, uint32_t client, enum tx_access access)
 {
@@ -208,8 +209,8 @@ void *service_forget(void *context)
     return answered(ANSWER_GRANTED);
 }
 
-/* The word is read before the writer's status, so that a value of a commit that has not
- * ended is noticed. */
+/* Loads the word before the writer's status: if the value is from a commit that has not
+ * ended, the status shows that commit. */
 void *service_load(void *context)
 {
     struct tx_direct *direct = (struct tx_direct *)context;

@@ -2,13 +2,13 @@
 /*
  * Transactions over messages: V. Gramoli, R. Guerraoui, V. Trigonakis, "TM2C: a
  * software transactional memory for many-cores", EuroSys 2012. Each stripe of memory
- * belongs to a service, which alone keeps who reads and who writes it. A transaction
- * asks the service for each stripe before it reads it, and before it commits stores to
- * it, or at once (eager). Words are in memory that all threads share; only ownership is
- * in messages.
+ * belongs to a service, which alone records its readers and its writer. A transaction
+ * asks the service for each stripe before it reads it; it asks for those that it stores
+ * to before it commits, or at each store (eager). Words are in memory that all threads
+ * share; messages only concern ownership.
  *
- * If the stripe is in use, a contention manager decides who goes on: the one that
- * asks, or those that have the stripe, which are aborted then. Each transaction
+ * If the stripe is in use, a contention manager decides whether the transaction that
+ * asks goes on, or those that have the stripe. The loser is aborted. Each transaction
  * publishes
  *
  *   status    RUNNING, COMMITTING, ABORTED or ENDED, why it was aborted, and the
@@ -48,10 +48,10 @@ enum { TX_ENDED, TX_RUNNING, TX_COMMITTING, TX_ABORTED, TX_STATES };
 enum tx_conflict { READ_AFTER_WRITE, WRITE_AFTER_READ, WRITE_AFTER_WRITE };
 enum { TX_STATE_BITS = 2, TX_ATTEMPT_SHIFT = 4 };
 
-/* What a service answers. */
+/* The answer of a service. */
 enum tx_answer {
     ANSWER_GRANTED,
-    ANSWER_BUSY, /* another one is committing: ask again */
+    ANSWER_BUSY, /* another transaction is committing: ask again */
     ANSWER_NO_MEMORY,
     ANSWER_LOST, /* with an enum tx_conflict added */
 };
@@ -79,7 +79,7 @@ struct tx_service {
 struct tx_client {
     struct atomic_u64 status __attribute__((aligned(CACHE_LINE)));
     struct atomic_u64 priority;
-    /* The request. */
+    /* Of the request. */
     struct tx_services *services;
     struct transaction *tx;
     uint64_t stripe;
@@ -89,7 +89,7 @@ struct tx_client {
     /* Private to the client's thread. */
     uint64_t known[TX_KNOWN] __attribute__((aligned(CACHE_LINE)));
     uint64_t attempt;
-    uint64_t arrived;   /* greedy: place of its first attempt in time */
+    uint64_t arrived;   /* greedy: rank of its first attempt in time */
     uint64_t effective; /* fair: ticks of the attempts that committed */
     uint64_t began;
 };
@@ -116,8 +116,8 @@ struct tx_services {
 /* Returns an enum tx_manager, or -1. NULL: the default. */
 int services_find_manager(const char *name);
 
-/* Gives the memory, which is prepared, `count` services, which are of this executor.
- * Returns TX_OK or TX_NO_MEMORY. */
+/* Creates `count` services of this executor for the memory, whose other parts are
+ * prepared. Returns TX_OK or TX_NO_MEMORY. */
 int services_prepare(struct tx_memory *memory, uint32_t count, enum tx_manager manager,
                      bool eager, unsigned executor);
 void services_finish(struct tx_memory *memory);
@@ -126,7 +126,8 @@ void services_finish(struct tx_memory *memory);
 int services_join(struct transaction *tx);
 void services_part(struct transaction *tx);
 
-/* In the course of a transaction. Each returns TX_OK or why it has failed. */
+/* Called in the course of a transaction. Those with a result return TX_OK or the reason
+ * of the failure. */
 void services_begin(struct transaction *tx);
 int services_load(struct transaction *tx, const struct atomic_u64 *word,
                   uint64_t *value);
@@ -134,7 +135,7 @@ int services_commit(struct transaction *tx);
 void services_end(struct transaction *tx);
 void services_forget(struct transaction *tx, const struct atomic_u64 *word);
 
-/* Outside of transactions. */
+/* Called outside of transactions. */
 uint64_t services_direct_load(struct tx_memory *memory, const struct atomic_u64 *word);
 void services_direct_store(struct tx_memory *memory, struct atomic_u64 *word,
                            uint64_t value);

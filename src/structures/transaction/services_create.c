@@ -22,7 +22,7 @@ static size_t bytes_for(uint32_t count)
     return CACHE_LINE + sizeof(struct tx_services) + count * sizeof(struct tx_service);
 }
 
-/* Of one service. */
+/* Returns the bytes of the stripes of one service. */
 static size_t stripes_bytes(const struct tx_memory *memory, uint32_t count)
 {
     return (memory->stripes / count + 1) * sizeof(struct tx_stripe);

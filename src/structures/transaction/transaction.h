@@ -46,7 +46,7 @@ struct tx_counts {
     uint64_t commit_locked;  /* the commit found a stripe locked, for too long */
     uint64_t commit_changed; /* a word read had changed */
     uint64_t closed;         /* another transaction ran alone */
-    /* Over messages: which kind of conflict it has lost. */
+    /* Over messages: it has lost a conflict of this kind. */
     uint64_t read_after_write, write_after_read, write_after_write;
     uint64_t by_program, too_large, no_memory;
     uint64_t extended;     /* moved forward in time: not an abort */

@@ -5,7 +5,7 @@
  * map shrinks again. Keys that stay have to be seen by every reader and in every
  * iteration.
  *
- *   unit-map-crowd [LOCK [SECONDS]]
+ *   unit-map-crowd [WAY [SECONDS]]    options.h
  */
 #include "../check.h"
 #include "options.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How the writers of a map exclude each other, in a word: nothing, the name of a lock,
- * "servers=N", or "all-by=N" if the servers also read. */
+/* The way in which the writers of a map exclude each other, as a word: empty, the name
+ * of a lock, "servers=N", or "all-by=N" if the servers also read. */
 #ifndef HASP_TESTS_UNIT_MAP_OPTIONS_H
 #define HASP_TESTS_UNIT_MAP_OPTIONS_H
 

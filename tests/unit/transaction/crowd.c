@@ -4,7 +4,7 @@
  * accounts keep the sum, which others add up; a sorted list grows and shrinks, and its
  * nodes are whole whenever a transaction looks at them.
  *
- *   unit-transaction-crowd [WAY [SECONDS]]
+ *   unit-transaction-crowd [WAY [SECONDS]]    options.h
  */
 #include "../check.h"
 #include "options.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How transactions meet, in a word: nothing, the lock of the one that runs alone, or
- * "MANAGER=SERVERS" over messages, with an "e" at its end if stores get their stripes
- * at once. */
+/* The way in which transactions detect conflicts, as a word: empty, the lock of the
+ * transaction that runs alone, or "MANAGER=SERVERS" over messages, with an "e" at its
+ * end if a store asks for its stripe at once. */
 #ifndef HASP_TESTS_UNIT_TRANSACTION_OPTIONS_H
 #define HASP_TESTS_UNIT_TRANSACTION_OPTIONS_H
 

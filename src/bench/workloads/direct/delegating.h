@@ -20,7 +20,7 @@ static inline void delegating_init(struct delegate *delegate, uint64_t executor,
                                    uint64_t server, bool ahead)
 {
     if (!delegate_init_at(delegate, (unsigned)executor, NULL, (uint32_t)server))
-        die("cannot start the threads of a server");
+        die("not enough memory or threads for an executor");
     if (!ahead) {
         struct lines *lines =
             delegate->server ? &delegate->server->lines : &delegate->lines;
@@ -35,7 +35,8 @@ static inline void delegating_run(struct delegate *delegate, uint64_t executor,
     executor_list[executor].operations.run(delegate, section, context);
 }
 
-/* Whether workers have to serve, because the platform starts no threads for that. */
+/* Returns whether workers have to serve, because the platform starts no threads for
+ * that. */
 static inline bool delegating_needs_servers(uint64_t executor)
 {
     return !STARTS_THREADS && executor_has_servers(&executor_list[executor].about);

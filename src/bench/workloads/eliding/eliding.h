@@ -74,7 +74,7 @@ static inline void eliding_seen(struct transactions *seen)
         seen->ended[ENDED_OTHER] -= seen->ended[i];
 }
 
-/* Adds those of the calling thread since `before`. */
+/* Adds the transactions of the calling thread since `before`. */
 static inline void eliding_since(const struct transactions *before,
                                  struct transactions *sum)
 {
