@@ -5,7 +5,6 @@
  * owner, waits for it; the release then runs the owner's section, which does something
  * that depends on the kernel's thread. Under other locks the owner runs it itself.
  */
-#define _GNU_SOURCE
 #include "check.h"
 
 #include <fcntl.h>

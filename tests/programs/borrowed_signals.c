@@ -5,7 +5,6 @@
  * thread, with the stack and the thread-local variables of the thread that the signal
  * is for.
  */
-#define _GNU_SOURCE
 #include "check.h"
 
 #include <setjmp.h>
