@@ -49,7 +49,6 @@ static uint64_t priority_of(struct transaction *tx, struct tx_client *client)
         return 0;
     switch (client->services->manager) {
     case MANAGE_FAIR:
-        client->began = ticks();
         return 1 + client->effective;
     case MANAGE_GREEDY:
         if (!tx->attempts)
@@ -67,6 +66,8 @@ static uint64_t priority_of(struct transaction *tx, struct tx_client *client)
 void services_begin(struct transaction *tx)
 {
     struct tx_client *client = tx->client;
+    if (client->services->manager == MANAGE_FAIR)
+        client->began = ticks();
     client->attempt = status_attempt(load_relaxed(&client->status)) + 1;
     store_relaxed(&client->priority, priority_of(tx, client));
     store_release(&client->status, client->attempt << TX_ATTEMPT_SHIFT | TX_RUNNING);
