@@ -41,7 +41,14 @@ MAX_BACKTRACE = 6000
 RUN_ELSEWHERE = frozenset(
     {
         *("barrier", "borrowed", "borrowed_cxx", "borrowed_signals", "elision"),
-        *("gdb_target", "global_sections", "hangs", "spinlock", "spinlock_shared"),
+        *(
+            "elision_advice",
+            "gdb_target",
+            "global_sections",
+            "hangs",
+            "spinlock",
+            "spinlock_shared",
+        ),
         *("tsan", "tsan_static"),
         "undone",
     }
