@@ -9,9 +9,14 @@ static pthread_mutex_t totals_mu = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t cell_mu[8];
 long totals, cells[8];
 
-void totals_lock(void)
+static void take_totals(void)
 {
     pthread_mutex_lock(&totals_mu);
+}
+
+void totals_lock(void)
+{
+    take_totals();
 }
 
 void totals_unlock(void)
@@ -19,9 +24,14 @@ void totals_unlock(void)
     pthread_mutex_unlock(&totals_mu);
 }
 
+static int lock_cell(unsigned int index)
+{
+    return pthread_mutex_lock(&cell_mu[index]);
+}
+
 int cell_lock(unsigned int hash)
 {
-    return pthread_mutex_lock(&cell_mu[CELL(hash)]);
+    return lock_cell(CELL(hash));
 }
 
 int cell_unlock(unsigned int hash)

@@ -17,7 +17,8 @@ static void put(long item)
     while (count == CAPACITY)
         pthread_cond_wait(&not_full, &mu);
     items[(first + count++) % CAPACITY] = item;
-    pthread_cond_signal(&not_empty);
+    if (count > 0)
+        pthread_cond_signal(&not_empty);
     pthread_mutex_unlock(&mu);
 }
 

@@ -48,7 +48,5 @@ def test_each_form_of_a_lock_is_rewritten(
         assert delegate(tmp_path, "--in-place", lock=lock) == 0
         for backup in tmp_path.glob("*.orig"):
             backup.unlink()
-    assert "pthread_mutex_lock(" not in "".join(
-        path.read_text() for path in tmp_path.glob("forms.c")
-    )
+    assert "pthread_mutex_lock(" not in (tmp_path / "forms.c").read_text()
     assert run(tmp_path) == before

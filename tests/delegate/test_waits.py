@@ -17,9 +17,10 @@ SOURCE = ROOT / "tests/delegate/queue.c"
 
 def program(folder: Path, old: str = "", new: str = "") -> Path:
     """Return queue.c with a replacement in a folder, where it has a database."""
-    assert old in SOURCE.read_text()
+    text = SOURCE.read_text()
+    assert old in text
     made = folder / "queue.c"
-    made.write_text(SOURCE.read_text().replace(old, new) if old else SOURCE.read_text())
+    made.write_text(text.replace(old, new))
     write_database(folder, "queue.c")
     return made
 

@@ -18,8 +18,9 @@ from hasp.delegate.libclang import (
     binary_operator,
     unary_operator,
 )
+from hasp.delegate.pointers import initialiser
 from hasp.delegate.section import Section
-from hasp.delegate.syntax import Node
+from hasp.delegate.syntax import SIZE, Node
 
 VARIABLES = ("VAR_DECL", "PARM_DECL")
 
@@ -133,7 +134,7 @@ def _effect(node: Node) -> str:
             if first and binary_operator(parent.cursor) == ASSIGN:
                 return "write"
             return _decayed(node)
-        elif parent.kind == "CXX_UNARY_EXPR":
+        elif parent.kind == SIZE:
             return ""
         elif parent.kind not in ("PAREN_EXPR", "UNEXPOSED_EXPR", "GENERIC_SELECTION"):
             return _decayed(node)
@@ -237,7 +238,7 @@ def _needs_array(node: Node) -> bool:
     parent = node.parent
     while parent and parent.kind == "PAREN_EXPR":
         parent = parent.parent
-    if parent is None or parent.kind == "CXX_UNARY_EXPR":
+    if parent is None or parent.kind == SIZE:
         return True
     if parent.kind == "UNARY_OPERATOR":
         return unary_operator(parent.cursor) == ADDRESS_OF
@@ -258,10 +259,7 @@ def _is_set_before(section: Section, usr: str, function: Locals) -> bool:
     )
     if jumps:
         return False
-    if any(
-        not child.kind.endswith(("_ATTR", "_DECL", "TYPE_REF"))
-        for child in declared.children
-    ):
+    if initialiser(declared):
         return True
     inner: Node = section.lock.outer
     for block in (section.block, *section.block.ancestors()):

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""What creates an object of hasp/delegate.h that a program declares."""
+"""The code that creates an object of hasp/delegate.h before main()."""
 
 from __future__ import annotations
 
 OBJECT = "struct hasp_delegate"
 HEADER = "#include <hasp/delegate.h>\n"
+
+
+def static_object(name: str, executor: str) -> str:
+    """Return the declaration of a static object, and the function that creates it."""
+    return f"static {OBJECT} {name};\n{constructor(name, '', executor)}\n"
 
 
 def constructor(name: str, index: str, executor: str) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from hasp.delegate.c_types import ARRAYS
-from hasp.delegate.creation import HEADER, OBJECT, constructor
+from hasp.delegate.creation import HEADER, OBJECT, constructor, static_object
 from hasp.delegate.edits import Edits
 from hasp.delegate.lock import is_pointer
 from hasp.delegate.places import line_end, place_of
 from hasp.delegate.refusal import Refusal
-from hasp.delegate.statements import LABELS
+from hasp.delegate.statements import is_statement
 from hasp.delegate.syntax import Node, Source, Unit
 from hasp.delegate.tokens import (
     Token,
@@ -24,7 +24,13 @@ from hasp.delegate.tokens import (
     tokens,
 )
 from hasp.delegate.uses import Uses
-from hasp.delegate.wrappers import DESTROY, INIT, functions_of, is_null
+from hasp.delegate.wrappers import (
+    DESTROY,
+    INIT,
+    functions_of,
+    is_null,
+    parameters_of,
+)
 
 INITIALISERS = (b"PTHREAD_MUTEX_INITIALIZER", b"PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP")
 
@@ -112,11 +118,10 @@ class Declarations:
         function = node.parent
         if function is None:
             return
-        position = _parameters(function).index(node)
+        position = parameters_of(function).index(node)
         usr = function.cursor.get_usr()
         for each in functions_of(usr, function.name, self.units):
-            if position < len(_parameters(each)):
-                parameter = _parameters(each)[position]
+            for parameter in parameters_of(each)[position : position + 1]:
                 self._type(parameter, parameter.end)
 
     def _out_of_function(self, node: Node) -> None:
@@ -138,8 +143,8 @@ class Declarations:
             return
         name = self.uses.names[node.cursor.get_usr()]
         self.edits.replace(source, node.start, line_end(source.text, end), "")
-        text = f"static {OBJECT} {name};\n{constructor(name, '', self.executor)}\n"
-        self.edits.insert(source, place_of(function), text)
+        made = static_object(name, self.executor)
+        self.edits.insert(source, place_of(function), made)
 
     def _designated(self, node: Node) -> None:
         """Remove the initialiser of a member, and create its object by a function."""
@@ -158,9 +163,9 @@ class Declarations:
         end = words[5].start if more else words[3].end
         alone = text[: node.start].rstrip().endswith(b"{") and not more
         self.edits.replace(source, node.start, end, "0" if alone else "")
-        where = text.find(b"\n", end_of_statement(text, variable.start)) + 1
+        where = _next_line(text, end_of_statement(text, variable.start))
         made = constructor(f"{variable.name}.{path}", "", self.executor)
-        self.edits.insert(source, where or len(text), made)
+        self.edits.insert(source, where, made)
 
     def _in_macro(self, node: Node) -> None:
         """Replace a macro that declares the lock by the declaration itself."""
@@ -203,10 +208,8 @@ class Declarations:
         while kind.kind.name in ARRAYS:
             index += f"[i{index.count('[')}]"
             kind = kind.element_type
-        newline = source.text.find(b"\n", end)
-        where = newline + 1 if newline >= 0 else len(source.text)
         made = constructor(node.name, index, self.executor)
-        self.edits.insert(source, where, made)
+        self.edits.insert(source, _next_line(source.text, end), made)
 
     def _creation(self, call: Node) -> None:
         source = call.source
@@ -223,7 +226,7 @@ class Declarations:
             )
             return
         ranges = arguments(source.text, call.start)
-        if not source.text.startswith(INIT.encode(), call.start) or len(ranges) != 2:
+        if not call.is_literal or len(ranges) != 2:
             self._kept_macro(
                 call, f'{INIT}(l, a) hasp_delegate_init(l, "{self.executor}")'
             )
@@ -239,12 +242,12 @@ class Declarations:
         ranges = arguments(source.text, call.start)
         if call.usr in self.uses.forwards:
             made = f"hasp_delegate_destroy({self.uses.text(call)})"
-            self._replaced(call, made if _is_statement(call) else f"({made}, 0)")
+            self._replaced(call, made if is_statement(call) else f"({made}, 0)")
             return
-        if not source.text.startswith(DESTROY.encode(), call.start) or not ranges:
+        if not call.is_literal or not ranges:
             self._kept_macro(call, f"{DESTROY}(l) (hasp_delegate_destroy(l), 0)")
             return
-        alone = _is_statement(call)
+        alone = is_statement(call)
         text = "hasp_delegate_destroy" if alone else "(hasp_delegate_destroy"
         self.edits.replace(source, call.start, call.start + len(DESTROY), text)
         if not alone:
@@ -254,8 +257,7 @@ class Declarations:
     def _replaced(self, call: Node, text: str) -> None:
         """Replace a call of a function of the program that creates or ends a lock."""
         ranges = arguments(call.source.text, call.start)
-        literal = call.source.text.startswith(call.name.encode(), call.start)
-        if not literal or not ranges:
+        if not call.is_literal or not ranges:
             self._refuse(call, f"{call.name}() is called in a macro")
             return
         self.edits.replace(call.source, call.start, ranges[-1][1] + 1, text)
@@ -274,9 +276,9 @@ class Declarations:
 
 
 def _initialised(node: Node) -> tuple[str, Node | None]:
-    """Return the members of the variable that an initialiser is of, and the variable.
+    """Return the path of the member that an initialiser sets, and its variable.
 
-    None if it is not a variable of a file, or an element of an array.
+    The variable is None if it is an array or not a variable of a file.
     """
     path, top = node.children[0].name, node.parent
     below = node
@@ -294,6 +296,11 @@ def _initialised(node: Node) -> tuple[str, Node | None]:
     return path, None if array or top.start in top.source.macros else top
 
 
+def _next_line(text: bytes, offset: int) -> int:
+    """Return the offset where the next line begins, or the end of the text."""
+    return text.find(b"\n", offset) + 1 or len(text)
+
+
 def _is_plain(words: Sequence[bytes]) -> bool:
     """Return true for an initialiser of a plain mutex, or of an array of them."""
     if len(words) == 1:
@@ -303,26 +310,10 @@ def _is_plain(words: Sequence[bytes]) -> bool:
     return words[0] == b"{" and bool(names) and all(w in INITIALISERS for w in names)
 
 
-def _is_statement(call: Node) -> bool:
-    """Return true if nothing uses the value of a call."""
-    parent = call.parent
-    if parent is None or not parent.kind.endswith("_STMT"):
-        return False
-    if parent.kind in ("COMPOUND_STMT", *LABELS):
-        return True
-    if parent.kind == "IF_STMT":
-        return call is not parent.children[0]
-    return parent.kind in ("FOR_STMT", "WHILE_STMT") and call is parent.children[-1]
-
-
 def _is_local_static(node: Node) -> bool:
     static = node.cursor.storage_class.name == "STATIC"
     inside = node.kind == "VAR_DECL" and node.within(("FUNCTION_DECL",))
     return bool(static and inside and not is_pointer(node.cursor))
-
-
-def _parameters(function: Node) -> list[Node]:
-    return [each for each in function.children if each.kind == "PARM_DECL"]
 
 
 def _has_several(words: list[Token]) -> bool:
@@ -345,20 +336,22 @@ def _is_type(word: bytes, node: Node) -> bool:
 def insert_header(source: Source, first: int, edits: Edits) -> None:
     """Include hasp/delegate.h in front of the first edit of a file.
 
-    After the last #include above it that is compiled whenever the edit is; or else in
-    front of the declaration with the first edit.
+    It is put after the last #include above the edit that is compiled whenever the edit
+    is; or else in front of the declaration with the first edit.
     """
     where = -1
-    for offset, depth, word in _directives(source.text, first):
-        if word == b"include" and depth <= _kept_depth(source.text, offset, first):
-            where = _line_end(source.text, offset)
+    directives = list(_directives(source.text, first))
+    for offset, depth, word in directives:
+        if word == b"include" and depth <= _kept_depth(directives, offset):
+            where = _directive_end(source.text, offset)
     if where < 0:
         tops = [each.start for each in source.declarations if each.start <= first]
         where = line_start(source.text, max(tops, default=first))
     edits.insert(source, where, HEADER)
 
 
-def _line_end(text: bytes, offset: int) -> int:
+def _directive_end(text: bytes, offset: int) -> int:
+    """Return the offset after a directive, which a backslash continues."""
     while True:
         newline = text.find(b"\n", offset)
         if newline < 0:
@@ -382,10 +375,10 @@ def _directives(text: bytes, end: int) -> Iterator[tuple[int, int, bytes]]:
         yield token.start, depth, word
 
 
-def _kept_depth(text: bytes, start: int, end: int) -> int:
-    """Return the smallest depth of conditions between two offsets."""
+def _kept_depth(directives: Sequence[tuple[int, int, bytes]], start: int) -> int:
+    """Return the smallest depth of conditions from an offset on."""
     smallest, at = None, 0
-    for offset, depth, word in _directives(text, end):
+    for offset, depth, word in directives:
         if offset <= start:
             at = depth
             continue

@@ -54,9 +54,7 @@ def argument_text(call: Node, argument: Node, position: int = 0) -> str:
 
 
 def _in_macro(call: Node, end: int) -> bool:
-    if not call.source.text.startswith(call.name.encode(), call.start):
-        return True
-    return end > call.start
+    return not call.is_literal or end > call.start
 
 
 def _parts(node: Node, name_of: Callable[[Node], str]) -> Iterator[str]:

@@ -24,12 +24,12 @@ USES_FRAME = (
 def hazards_of(
     section: Section, reach: Reach, waits: Sequence[Node] = ()
 ) -> Iterator[Refusal]:
-    """Yield why a section must stay where it is; `waits` are possible there."""
-    allowed = {(each.source.path, each.start) for each in waits}
+    """Yield why a section must stay where it is; the calls of `waits` may move."""
+    allowed = {each.place for each in waits}
     source = section.source
     for node in section.walk():
         problem = problem_of(node)
-        if problem and (node.source.path, node.start) in allowed:
+        if problem and node.place in allowed:
             continue
         if problem:
             yield node.refusal(problem)
@@ -81,6 +81,8 @@ def _unpaired(section: Section, reach: Reach) -> Iterator[Refusal]:
     last: dict[str, Node] = {}
     for node in section.walk():
         name, change = _other_lock(node, reach)
+        if not change:
+            continue
         on_exit = any(leaving.block in node.ancestors() for leaving in section.exits)
         if change > 0 or not on_exit:
             depth[name] = depth.get(name, 0) + change

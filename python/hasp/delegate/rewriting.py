@@ -58,15 +58,15 @@ def rewrite(lock: Lock, units: Sequence[Unit], root: Path, style: Style) -> Rewr
     refusals.update(unpaired)
     refusals.update(unseen(uses, units, root, style.ignored))
     reach = Reach(units)
-    views = {id(each): list(views_of(each, units)) for each in sections}
-    for view in chain.from_iterable(views.values()):
+    views = [list(views_of(each, units)) for each in sections]
+    for view in chain.from_iterable(views):
         refusals.update(hazards_of(view, reach, uses.waits))
     for call in reach.cancels if sections else ():
         refusals.add(
             call.refusal("cancels a thread, which may be executing another's section")
         )
     edits = Edits(style.lines)
-    outlines = _outlines(list(views.values()), style, refusals)
+    outlines = _outlines(views, style, refusals)
     refusals.update(Declarations(uses, units, style.executor, edits).rewrite())
     refusals.update(Waits(uses, units, edits).rewrite(sections, style.executor))
     refusals.update(rewrite_wrappers(uses, style.executor, edits))

@@ -33,6 +33,20 @@ def labelled(node: Node) -> Node:
     return node
 
 
+def is_statement(call: Node) -> bool:
+    """Return true if a call is a statement, so that nothing uses its value."""
+    parent = call.parent
+    if parent is None or not parent.kind.endswith("_STMT"):
+        return False
+    if parent.kind in ("COMPOUND_STMT", *LABELS):
+        return True
+    if parent.kind == "IF_STMT":
+        return call is not parent.children[0]
+    if parent.kind == "DO_STMT":
+        return call is parent.children[0]
+    return parent.kind in ("FOR_STMT", "WHILE_STMT") and call is parent.children[-1]
+
+
 def statement_of(call: Node, what: str) -> Statement:
     """Return the statement that a call is, or whose condition or value it is.
 

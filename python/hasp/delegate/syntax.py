@@ -83,6 +83,16 @@ class Node:
         """The line where the node begins."""
         return line_of(self.source.text, self.start)
 
+    @property
+    def place(self) -> tuple[Path, int]:
+        """The file and the offset where the node begins, the same in each unit."""
+        return self.source.path, self.start
+
+    @property
+    def is_literal(self) -> bool:
+        """True if a call begins with the function's name, false if with a macro."""
+        return self.source.text.startswith(self.name.encode(), self.start)
+
     def plain(self) -> Node:
         """Return the expression below parentheses and implicit conversions."""
         node = self
@@ -163,7 +173,7 @@ class Unit:
 
     def __init__(self, command: Command) -> None:
         self.command = command
-        # A program of which another lock was delegated before includes Hasp's header.
+        # A program that delegates another lock already includes Hasp's header.
         flags = [*shlex.split(settings()["cflags"]), "-ferror-limit=0"]
         headers = header_folder(command.compiler)
         if headers:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from hasp.delegate import pointers
 from hasp.delegate.expression import argument_text, key, written
 from hasp.delegate.lock import Lock, is_lock, is_pointer, lock_of
 from hasp.delegate.refusal import Refusal
-from hasp.delegate.syntax import DECLARATIONS, SIZE, Node, Unit
+from hasp.delegate.syntax import DECLARATIONS, SIZE, TRANSPARENT, Node, Unit
 from hasp.delegate.wrappers import (
     DESTROY,
     INIT,
@@ -24,7 +24,10 @@ from hasp.delegate.wrappers import (
     forward_of,
     functions_of,
     only_calls,
+    parameters_of,
 )
+
+WAITS = ("pthread_cond_wait", "pthread_cond_timedwait")
 
 REASONS = {
     "pthread_mutex_trylock": "tries the lock, which a section that is executed "
@@ -33,14 +36,14 @@ REASONS = {
     "do not have",
     "pthread_mutex_clocklock": "waits for the lock with a time limit, which executors "
     "do not have",
-    "pthread_cond_clockwait": "waits on a condition variable inside a section, which "
-    "executors cannot do",
+    "pthread_cond_clockwait": "waits on a condition variable by a clock of the call, "
+    "which executors cannot do",
 }
 
 
 @dataclass
 class Uses:
-    """The uses of a lock; each stands once, also if several files include it."""
+    """The uses of a lock, each once even if several files include it."""
 
     locks: list[Lock] = field(default_factory=list)  # and what points to it
     declarations: list[Node] = field(default_factory=list)
@@ -65,25 +68,22 @@ class Uses:
         known = self.forwards.get(call.usr)
         return [call.children[1 + (known.position if known else 0)]]
 
-    def key(self, call: Node) -> str:
+    def key(self, call: Node, given: Mapping[str, str] | None = None) -> str:
         """Return a text that is the same for calls with the same lock.
 
+        `given` are the keys of a function's arguments, by the usr of the parameter.
         Raises Refused if its expression cannot be compared.
         """
         operands = self.operands(call)
         wrapper = self.wrappers.get(call.usr)
         if wrapper is None:
-            return key(operands[0])
-        function = wrapper.definitions[0]
-        parameters = [each for each in function.children if each.kind == "PARM_DECL"]
-        given = {
-            parameter.cursor.get_usr(): key(operand)
+            return key(operands[0], given)
+        parameters = parameters_of(wrapper.definitions[0])
+        passed = {
+            parameter.cursor.get_usr(): key(operand, given)
             for parameter, operand in zip(parameters, operands, strict=False)
         }
-        inner = self.operands(wrapper.call)[0]
-        if wrapper.call.usr in self.wrappers:
-            return self.key(wrapper.call)
-        return key(inner, given)
+        return self.key(wrapper.call, passed)
 
     def text(self, call: Node) -> str:
         """Return C for the address of the lock of a call."""
@@ -100,9 +100,9 @@ class Uses:
 
 
 def uses_of(lock: Lock, units: Sequence[Unit]) -> Uses:
-    """Return the uses of a lock in all units, by its pointers and wrappers too."""
+    """Return the uses of a lock in all units, also by its pointers and wrappers."""
     result = Uses([lock])
-    for each in result.locks:  # grows meanwhile
+    for each in result.locks:  # which the reader extends
         _Reader(result, units).read(each)
     _find_wrappers(result, units)
     return result
@@ -188,7 +188,7 @@ class _Reader:
             calls = self.result.calls.setdefault(does, [])
             if call not in calls:
                 calls.append(call)
-        elif name in ("pthread_cond_wait", "pthread_cond_timedwait") and position == 1:
+        elif name in WAITS and position == 1:
             self.result.waits.append(call)
         elif name == "free" and is_pointer(node.referenced):
             return
@@ -200,7 +200,7 @@ class _Reader:
     def _passed(self, node: Node, call: Node, position: int) -> None:
         """Follow the lock into the parameter of a function of the program."""
         for function in functions_of(call.usr, call.name, self.units):
-            parameters = [e for e in function.children if e.kind == "PARM_DECL"]
+            parameters = parameters_of(function)
             if body_of(function) and position < len(parameters):
                 self._add(parameters[position])
                 return
@@ -216,8 +216,7 @@ class _Reader:
         if function is None or function.kind != "FUNCTION_DECL":
             self._refuse(node, "the lock is a parameter of a function's type")
             return
-        parameters = [e for e in function.children if e.kind == "PARM_DECL"]
-        position = parameters.index(node)
+        position = parameters_of(function).index(node)
         for call, reference in calls_of(function, self.units):
             if call is None:
                 self._refuse(
@@ -273,7 +272,7 @@ def calls_of(function: Node, units: Sequence[Unit]) -> list[tuple[Node | None, N
                 place = (node.source.path, node.offset)
                 repeated[place] += 1
                 parent = node.parent
-                while parent and parent.kind in ("UNEXPOSED_EXPR", "PAREN_EXPR"):
+                while parent and parent.kind in TRANSPARENT:
                     parent = parent.parent
                 if parent and parent.kind == SIZE:
                     continue
@@ -285,7 +284,7 @@ def calls_of(function: Node, units: Sequence[Unit]) -> list[tuple[Node | None, N
 
 
 def _find_wrappers(result: Uses, units: Sequence[Unit]) -> None:
-    """Replace calls in functions that only lock or unlock by calls of these."""
+    """Replace the calls in functions that only lock or unlock by the calls of those."""
     for does in (LOCK, UNLOCK):
         todo = list(result.of(does))
         while todo:
@@ -329,7 +328,7 @@ def _wrapper(
             made.prototypes.append(each)
         elif not body_of(each):
             made.empty.append(each)
-        elif (each.source.path, each.start) != (function.source.path, function.start):
+        elif each.place != function.place:
             result.refusals.add(
                 each.refusal(
                     f"another definition of {made.name}(), which does not only "

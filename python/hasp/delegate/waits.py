@@ -4,20 +4,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from hasp.delegate.edits import Edits
 from hasp.delegate.expression import argument_text, key
 from hasp.delegate.lock import lock_of
 from hasp.delegate.refusal import Refusal
 from hasp.delegate.section import Section
+from hasp.delegate.statements import is_statement
 from hasp.delegate.success import is_void
 from hasp.delegate.syntax import DECLARATIONS, REFERENCES, Node, Unit
 from hasp.delegate.tokens import arguments, end_of_statement, tokens
-from hasp.delegate.uses import Uses
+from hasp.delegate.uses import WAITS, Uses
 from hasp.delegate.wrappers import is_null
 
 CONDITION = "struct hasp_delegate_condition"
-WAITS = ("pthread_cond_wait", "pthread_cond_timedwait")
 SIGNALS = {
     "pthread_cond_signal": "hasp_delegate_signal",
     "pthread_cond_broadcast": "hasp_delegate_broadcast",
@@ -70,17 +71,19 @@ class Waits:
             return
         call = node.within(("CALL_EXPR",))
         source = node.source
-        ranges = arguments(source.text, call.start) if call else []
-        literal = call and source.text.startswith(call.name.encode(), call.start)
-        if not call or not literal or _named(call.children[1]) is not node:
+        if not call or not call.is_literal or _named(call.children[1]) is not node:
             yield node.refusal(
                 f"{node.name} is used other than by functions of condition variables"
             )
             return
+        ranges = arguments(source.text, call.start)
         words = [source.text[a:b].decode().strip() for a, b in ranges]
         made = self._call(call, words)
         if not made:
-            yield call.refusal(f"{call.name}() of a condition that sections wait on")
+            yield call.refusal(
+                f"{call.name}() uses a condition variable that sections wait on, in a "
+                "way that executors do not support"
+            )
             return
         self.edits.replace(source, call.start, ranges[-1][1] + 1, made)
 
@@ -88,12 +91,11 @@ class Waits:
         """Return what replaces a call of a function of condition variables."""
         name = call.name
         if name in WAITS:
-            if all(each.start != call.start for each in self.uses.waits):
+            if all(each.place != call.place for each in self.uses.waits):
                 return ""  # with another lock
             lock = argument_text(call, call.children[2], 1)
-            return (
-                f"hasp_delegate_{name[13:]}({', '.join([lock, words[0], *words[2:]])})"
-            )
+            passed = ", ".join([lock, words[0], *words[2:]])
+            return f"hasp_delegate_{name.removeprefix('pthread_cond_')}({passed})"
         if name in SIGNALS:
             made = f"{SIGNALS[name]}({words[0]})"
         elif name == "pthread_cond_init" and is_null(call.children[2]):
@@ -102,10 +104,8 @@ class Waits:
             made = f"(void)({words[0]})"
         else:
             return ""
-        parent = call.parent
-        alone = parent and (parent.kind.endswith("_STMT") or is_void(parent))
-        returned = parent and parent.kind in ("RETURN_STMT", "IF_STMT")
-        return made if alone and not returned else f"({made}, 0)"
+        ignored = call.parent and is_void(call.parent)
+        return made if ignored or is_statement(call) else f"({made}, 0)"
 
     def _declaration(self, node: Node) -> Iterator[Refusal]:
         source = node.source
@@ -132,6 +132,5 @@ def _named(node: Node) -> Node | None:
     return next((each for each in node.walk() if each.kind in REFERENCES), None)
 
 
-def _kind(cursor: object) -> str:
-    kind = cursor.type  # type: ignore[attr-defined]
-    return str(kind.get_declaration().spelling)
+def _kind(cursor: Any) -> str:
+    return str(cursor.type.get_declaration().spelling)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Functions that lock or unlock for others: replaced by one that returns the lock."""
+"""Replaces functions that only lock or unlock by one that returns the lock."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hasp.delegate.creation import OBJECT, constructor
+from hasp.delegate.creation import OBJECT, static_object
 from hasp.delegate.edits import Edits
 from hasp.delegate.places import line_end
 from hasp.delegate.refusal import Refusal
@@ -18,37 +18,36 @@ from hasp.delegate.wrappers import LOCK, Wrapper
 def rewrite_wrappers(uses: Uses, executor: str, edits: Edits) -> Iterator[Refusal]:
     """Add the edits; yield why they would not be right."""
     for wrapper in uses.wrappers.values():
-        for node in (*wrapper.definitions, *wrapper.empty, *wrapper.prototypes):
+        nodes = (*wrapper.definitions, *wrapper.empty, *wrapper.prototypes)
+        for node in nodes:
             if node.start in node.source.macros:
                 yield node.refusal(f"a macro declares {wrapper.name}()")
                 return
         if wrapper.does == LOCK:
             yield from _objects(wrapper, uses, executor, edits)
         else:
-            for node in (*wrapper.definitions, *wrapper.empty, *wrapper.prototypes):
+            for node in nodes:
                 _remove(node, edits)
 
 
 def _objects(
     wrapper: Wrapper, uses: Uses, executor: str, edits: Edits
 ) -> Iterator[Refusal]:
-    for node in wrapper.prototypes:
+    returned = uses.text(wrapper.call)
+    # The sections of a program that is compiled without the lock need one of their own.
+    unused = f"{wrapper.name}_unused"
+    created = static_object(unused, executor)
+    for node, before, value in (
+        *((node, "", "") for node in wrapper.prototypes),
+        *((node, "", returned) for node in wrapper.definitions),
+        *((node, created, f"&{unused}") for node in wrapper.empty),
+    ):
         words = _signature(node, wrapper)
         if not words:
-            yield node.refusal(f"{wrapper.name}() is declared with something else")
+            yield node.refusal(f"the declaration of {wrapper.name}() is not plain")
             return
-        edits.replace(node.source, node.start, node.end, words)
-    for node in wrapper.definitions:
-        body = f"{{\n    return {uses.text(wrapper.call)};\n}}"
-        text = f"{_signature(node, wrapper)}\n{body}"
-        edits.replace(node.source, node.start, node.end, text)
-    for node in wrapper.empty:
-        # A program without the lock has sections all the same.
-        name = f"{wrapper.name}_unused"
-        body = f"{{\n    return &{name};\n}}"
-        text = f"static {OBJECT} {name};\n{constructor(name, '', executor)}\n"
-        text += f"{_signature(node, wrapper)}\n{body}"
-        edits.replace(node.source, node.start, node.end, text)
+        body = f"\n{{\n    return {value};\n}}" if value else ""
+        edits.replace(node.source, node.start, node.end, f"{before}{words}{body}")
 
 
 def _signature(node: Node, wrapper: Wrapper) -> str:

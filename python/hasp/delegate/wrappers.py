@@ -27,7 +27,7 @@ class Forward:
 
 @dataclass
 class Wrapper:
-    """A function that only locks or unlocks a lock that it knows."""
+    """A function that only locks or unlocks a lock that its callers do not pass."""
 
     does: str  # LOCK or UNLOCK
     name: str
@@ -39,7 +39,7 @@ class Wrapper:
 
     @property
     def object_name(self) -> str:
-        """The function that replaces it, and returns the lock."""
+        """The name of the function that replaces it, and returns the lock."""
         return f"{self.name}_object"
 
 
@@ -48,11 +48,15 @@ def functions_of(usr: str, name: str, units: Sequence[Unit]) -> Iterator[Node]:
     seen = set()
     for unit in units:
         for node in unit.named(name):
-            if node.kind == "FUNCTION_DECL" and node.cursor.get_usr() == usr:
-                place = (node.source.path, node.start)
-                if place not in seen:
-                    seen.add(place)
-                    yield node
+            declares = node.kind == "FUNCTION_DECL" and node.cursor.get_usr() == usr
+            if declares and node.place not in seen:
+                seen.add(node.place)
+                yield node
+
+
+def parameters_of(function: Node) -> list[Node]:
+    """Return the parameters of a function."""
+    return [each for each in function.children if each.kind == "PARM_DECL"]
 
 
 def body_of(function: Node) -> list[Node]:
@@ -64,7 +68,7 @@ def body_of(function: Node) -> list[Node]:
 
 
 def only_calls(function: Node, call: Node) -> bool:
-    """Return true if a function does nothing but this call, and returns its success."""
+    """Return true if a function only makes this call, and returns nothing or 0."""
     statements = body_of(function)
     if not 0 < len(statements) <= MOST_STATEMENTS:
         return False
@@ -75,11 +79,9 @@ def only_calls(function: Node, call: Node) -> bool:
     if own not in statements:
         return False
     zero = _assigned(own)
-    return all(
-        each is own and (each.kind != "RETURN_STMT" or _is_zero(each, call, zero))
-        if each is own
-        else _does_nothing(each, call, zero)
-        for each in statements
+    returned = own.kind != "RETURN_STMT" or _is_zero(own, call, zero)
+    return returned and all(
+        _does_nothing(each, call, zero) for each in statements if each is not own
     )
 
 
@@ -125,12 +127,11 @@ def _forward(function: Node) -> Forward | None:
         for node in function.walk()
         if node.kind == "CALL_EXPR" and node.name in (LOCK, UNLOCK, INIT, DESTROY)
     ]
-    parameters = [each for each in function.children if each.kind == "PARM_DECL"]
     if len(calls) != 1 or len(calls[0].children) < 2:
         return None
     call = calls[0]
     passed = call.children[1].plain()
-    usrs = [each.cursor.get_usr() for each in parameters]
+    usrs = [each.cursor.get_usr() for each in parameters_of(function)]
     if passed.kind != "DECL_REF_EXPR" or passed.usr not in usrs:
         return None
     if not only_calls(function, call) or (
