@@ -17,7 +17,7 @@ from hasp.base.output import STDOUT, write_json
 from hasp.base.progress import Display
 from hasp.base.signals import interrupt_on_signals
 from hasp.lab.check.report import print_clients, print_results
-from hasp.lab.check.subjects import ENGINE, Subject
+from hasp.lab.check.subjects import ENGINE, Subject, listed
 from hasp.locks import native
 
 Record = dict[str, Any]
@@ -48,19 +48,9 @@ class _Work:
     stopped: bool = False
 
 
-def _clients() -> list[Record]:
-    listing = subprocess.run(
-        [native.engine(ENGINE), "--list-clients"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return [json.loads(line) for line in listing.stdout.splitlines()]
-
-
 def list_clients(destination: str | None) -> int:
     """Print the clients of each kind; return the exit status."""
-    records = _clients()
+    records = listed("--list-clients")
     if destination:
         write_json(records, destination)
     else:
@@ -71,7 +61,8 @@ def list_clients(destination: str | None) -> int:
 def check_all(options: Options) -> int:
     """Check all subjects, print the report, and return the exit status."""
     kinds = {subject.clients for subject in options.subjects}
-    names = [record["client"] for record in _clients() if record["kind"] in kinds]
+    clients = listed("--list-clients")
+    names = [record["client"] for record in clients if record["kind"] in kinds]
     if options.client not in ("all", *names):
         raise HaspError(
             f"there is no client {options.client!r}", f"clients: {', '.join(names)}"

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What `hasp check` can check: the locks of `hasp list`, executors and structures."""
+"""The subjects of `hasp check`: the locks of `hasp list` and parts of the library."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 from dataclasses import dataclass
+from typing import Any
 
 from hasp.base.errors import HaspError
 from hasp.base.suggestion import did_you_mean
@@ -15,8 +16,8 @@ from hasp.locks.native import LockInfo, WrongKind
 from hasp.locks.selection import ALL, select
 
 ENGINE = "hasp-explore"
-ELIDED = "elided"  # its kind of elided mutexes
-BORROWED = "borrowed"  # that of the lock `delegate`
+ELIDED = "elided"  # the checker's kind of elided mutexes
+BORROWED = "borrowed"  # its kind of the lock `delegate`
 
 # Kinds that only the checker lists, with the words for one of its names.
 LIBRARY_KINDS = {
@@ -30,7 +31,7 @@ KIND_NAMES = (*(kind.name for kind in KINDS), *LIBRARY_KINDS)
 
 @dataclass(frozen=True)
 class Subject:
-    """An algorithm that clients check."""
+    """An algorithm that the clients of a kind check."""
 
     kind: str  # in records
     name: str
@@ -53,19 +54,16 @@ def _locks(text: str, kind: str) -> list[Subject]:
     return [_of_lock(lock) for lock in locks if not lock.is_reference]
 
 
-def _listed(kind: str) -> list[str]:
-    """Return the names that the checker lists for a kind of LIBRARY_KINDS."""
+def listed(*options: str) -> list[dict[str, Any]]:
+    """Return the records that the checker prints with options that list something."""
     listing = subprocess.run(
-        [native.engine(ENGINE), "--kind", kind, "--list"],
-        capture_output=True,
-        text=True,
-        check=True,
+        [native.engine(ENGINE), *options], capture_output=True, text=True, check=True
     )
-    return [json.loads(line)["lock"] for line in listing.stdout.splitlines()]
+    return [json.loads(line) for line in listing.stdout.splitlines()]
 
 
 def _parts_of_library(text: str, kind: str) -> list[Subject]:
-    known = _listed(kind)
+    known = [record["lock"] for record in listed("--kind", kind, "--list")]
     words = [word.strip() for word in text.split(",") if word.strip()]
     for word in words:
         if word != ALL and word not in known:
@@ -79,10 +77,10 @@ def _parts_of_library(text: str, kind: str) -> list[Subject]:
 
 
 def choose(kind: str | None, text: str | None) -> list[Subject]:
-    """Return what to check: `text` selects among one kind, or among mutexes.
+    """Return the subjects of a kind, by default mutexes, that `text` selects.
 
-    Both None: everything. Raises HaspError if a word is not known, and if nothing is
-    selected that can be checked.
+    If both are None, return all subjects. Raises HaspError if a word is not known, or
+    if nothing is selected that can be checked.
     """
     if kind is None and text is None:
         return [subject for each in KIND_NAMES for subject in choose(each, ALL)]
