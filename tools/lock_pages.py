@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from executor_figures import measured
+from hasp.locks.listing import default_of, listed_kind
 from lock_data import BENCH, CHECK, Data, Record
 from lock_grid import grid, states
 from lock_header import Entry, Head
@@ -149,7 +150,8 @@ def _title(lock: Lock, names: set[str]) -> Iterator[str]:
     yield f"# {lock['name']}\n"
     yield paragraph(summary(lock, names))
     kind = kind_of(lock)
-    default = f" It is {_default_of(kind)}." if lock["default"] else ""
+    uses = default_of(listed_kind(kind.kind))
+    default = f" It is the default {uses}." if lock["default"] else ""
     others = [name for name in lock["aliases"] if name != lock["name"]]
     known = f" Also known as {', '.join(f'`{name}`' for name in others)}."
     yield paragraph(f"Family: {_family_link(lock)}.{known if others else ''}{default}")
@@ -159,14 +161,6 @@ def _title(lock: Lock, names: set[str]) -> Iterator[str]:
         yield f"    hasp run {kind.option} {lock['name']} -- ./your-program\n"
     if lock["caution"]:
         yield paragraph("**Caution:** " + sentence(lock["caution"]))
-
-
-def _default_of(kind: PageKind) -> str:
-    if kind is EXECUTOR:
-        return "the executor of `hasp_delegate_init(&object, NULL)`"
-    if kind is MUTEX:
-        return "the default of `hasp run`"
-    return f"the default of `hasp run --only {kind.benchmark}`"
 
 
 def _idea(

@@ -82,8 +82,7 @@ def mutation(lock: dict[str, Any], data: Data) -> Iterator[str]:
     if not records:
         yield paragraph(f"Not known: `{MUTATION}` has no data on this lock.")
         return
-    kind = kind_of(lock).kind
-    noun = kind if kind in ("barrier", "executor") else "lock"
+    noun = "barrier" if kind_of(lock).kind == "barrier" else "lock"
     for record in records:
         reasoned = record["survive_for_a_reason"]
         yield paragraph(

@@ -40,7 +40,7 @@ DELEGATE_SUMMARY = "the releasing thread runs waiters' sections; never by defaul
 # With more locks than this, only general remarks are printed.
 LOCKS_REMARKED_ONE_BY_ONE = 12
 
-# Fields that say nothing about an executor.
+# Fields that do not apply to executors.
 OF_LOCKS = {
     *("fifo", "bypasses", "bypass_bound", "bypass_each", "trylock_hardened", "light"),
     *("numa", "outside_bytes", "node_bytes"),
@@ -170,7 +170,7 @@ def kind_name(lock: LockInfo) -> str:
 
 
 def listed_kind(name: str) -> Kind:
-    """Return the kind of this name, of those that are listed."""
+    """Return the kind with this name, which may be that of executors."""
     return kind_of(name, LISTED_KINDS)
 
 
@@ -273,7 +273,7 @@ def remarks(kind: Kind, chosen: list[LockInfo]) -> list[str]:
 
 
 def default_of(kind: Kind) -> str:
-    """Return words that say for what the default of a kind is chosen."""
+    """Return the words after "the default": the command or call that uses it."""
     if kind is EXECUTOR:
         return "of `hasp_delegate_init(object, NULL)`"
     if kind is MUTEX:
