@@ -28,8 +28,7 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "barriers": {"locks", "platform"},
     "list": {
         *("borrowing", "delegation", "elision", "rwlocks", "spinlocks", "barriers"),
-        "locks",
-        "platform",
+        *("locks", "platform"),
     },
     "delegation": {"locks", "platform"},
     "elision": {"locks", "platform"},
