@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Debian's source of memcached: its stats_lock is rewritten, built and tested.
 
-Two functions of the program lock it, in 37 sections of ten files, some of which its
-tests compile with other macros.
+Two functions of the program lock it, in 37 sections of ten files. The program's tests
+compile some of these files with other macros.
 """
 
 from __future__ import annotations
@@ -53,6 +53,6 @@ def test_memcached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         CPPFLAGS=known["cflags"],
         LIBS=f"-levent {known['libs']}",
     )
-    # Its tests start the other one, which is the same with assertions.
+    # Its tests start memcached-debug, which is the same program with assertions.
     shutil.copy(changed / "memcached", changed / "memcached-debug")
     assert "not ok" not in run(["./testapp"], changed)

@@ -11,7 +11,7 @@ from hasp.delegate.tokens import directive_word, tokens
 def conditions_of(text: bytes, offset: int, end: int) -> tuple[str, ...] | None:
     """Return the directives under which `offset` is compiled, and `end` may not be.
 
-    None if it is in the other branch of a condition.
+    Return None if `offset` is in the other branch of a condition.
     """
     open_at_offset: list[str] = []
     stack: list[str] = []

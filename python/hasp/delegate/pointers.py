@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pointers to locks: where the address of a lock goes, and where one comes from."""
+"""Pointers to locks: what gets the address of a lock, and where a pointer is from."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ TESTING = (15, 16, 20, 21)  # ==, !=, && and ||
 class Use:
     """What is done with a reference to a lock or to a pointer to it."""
 
-    # "to": its address goes to what `parent` names; "from": it gets the value `parent`
-    # "created": `parent` gives it the value of an initialiser
+    # "to": its address goes to what `parent` names. "from": it gets the value of
+    # `parent`. "created": `parent` gives it the value of an initialiser.
     kind: Literal["call", "to", "from", "created", "none", "unknown"]
     parent: Any = None
     position: int = 0  # of the argument of a call
@@ -47,7 +47,7 @@ class Origin:
 
 
 def initialiser(declared: Node) -> Node | None:
-    """Return the value that a declaration gives its variable."""
+    """Return the value that a declaration gives its variable; None if it gives none."""
     values = [
         each
         for each in declared.children

@@ -16,8 +16,8 @@ REMEDY = "name the lock: --lock FILE:LINE"
 def lock_of_profile(trace: Path | None) -> str:
     """Return the site, "db.c:88 &db->mu", of the lock that a profile's verdict names.
 
-    If it names none, the mutex that took the largest share of the threads' time, and
-    which one that is is said. Raises HaspError if there is none with a source line.
+    If it names none, return the mutex that took the largest share of the threads' time,
+    and print a note that names it. Raises HaspError if no lock has a source line.
     """
     if trace is None:
         raise HaspError(

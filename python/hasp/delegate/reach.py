@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the functions do that a section calls, directly or through others."""
+"""The effects of the functions that a section calls, directly or indirectly."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ class Reach:
             self._locking[usr] = ("".join(names[:1]), OTHER_LOCKS[calls[0].name])
 
     def locking(self, call: Node) -> tuple[str, int]:
-        """Return a name for the lock that a function only acquires or releases.
+        """Return a name for the lock that a call acquires or releases, and 1 or -1.
 
-        And 1 or -1; 0 if it does anything else.
+        The function must do nothing else; return 0 instead of the number if it does.
         """
         name, change = self._locking.get(call.usr, ("", 0))
         if not change:

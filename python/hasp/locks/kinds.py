@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The kinds of pthread objects whose algorithm Hasp can replace."""
+"""The kinds of pthread objects whose algorithm Hasp can replace, and executors."""
 
 from __future__ import annotations
 

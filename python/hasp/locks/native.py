@@ -31,7 +31,7 @@ DELEGATE = "delegate"  # runs sections of other threads; only where it is named
 class LockInfo:
     """The properties of one algorithm, as printed by `hasp-locks`."""
 
-    kind: str  # of the objects that it replaces; the name of one of KINDS
+    kind: str  # the name of one of LISTED_KINDS
     name: str
     index: int  # in the list of its kind
     default: bool

@@ -38,10 +38,9 @@ def select(text: str, kind: Kind = MUTEX) -> list[LockInfo]:
     """Return the algorithms in a comma-separated list, each once, in the list's order.
 
     A prefix selects the same algorithms wrapped: `gcr+` and `elide+` for mutexes,
-    others for other kinds, such as `bravo+`; these come last. `delegate` is selected
-    by its name only. Raises HaspError for a
-    word that is not an algorithm of the kind, a property or a family, and for a list
-    that selects nothing.
+    others for other kinds, such as `bravo+`; these come last. Only its name selects
+    `delegate`. Raises HaspError for a word that is not an algorithm of the kind, a
+    property or a family, and for a list that selects nothing.
     """
     words = [word.strip() for word in text.split(",") if word.strip()]
     plain = [word for word in words if not _is_composed(word, kind)]

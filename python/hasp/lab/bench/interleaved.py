@@ -146,7 +146,7 @@ def measure(
 
 
 def threads_beside_servers(cpus: int, subject: Subject) -> int:
-    """Return how many threads leave each server of a subject a CPU of its own.
+    """Return the number of threads that leave each server a CPU of its own, at least 1.
 
     The second part of a subject with servers is WAY=SERVERS.
     """
@@ -199,7 +199,7 @@ def summarise(benchmark: Benchmark, records: Sequence[Record]) -> list[Summary]:
     rows = []
     for (case, label), runs in figures.items():
         own = figures.get((case, OWN), {})
-        # On a busy machine, servers may not have run at all.
+        # On a busy machine, a server may not have run at all.
         both = [n for n in sorted(runs) if own.get(n, 0) > 0 and runs[n] > 0]
         ratio = None
         if label != OWN and both:
@@ -248,7 +248,7 @@ def _ratio_text(ratio: Ratio | None) -> str:
 def factor_text(sample: Sequence[float], reference: Sequence[float]) -> str:
     """Return the ratio of the medians, with the 95 % interval if there is one.
 
-    Values at the same place are of the same round; the longer series has one more.
+    Values at the same index are of the same round; the longer series has one more.
     """
     pairs = min(len(sample), len(reference))
     if not pairs:

@@ -26,7 +26,7 @@ CAUSES = {
     "commit_changed": "commit changed",
     "closed": "closed",
 }
-# The same for transactions over messages: the access that came later, and the earlier.
+# The same for transactions over messages: the later access, and the earlier one.
 MESSAGE_CAUSES = {
     "read_after_write": "read after write",
     "write_after_read": "write after read",
@@ -112,8 +112,8 @@ def summarise_aborts(
     records: Sequence[Record], causes: Iterable[str] = CAUSES, way: str = ""
 ) -> list[tuple[str, list[float], int]]:
     """Return (case, aborts of each cause and transactions that ran alone, for each
-    thousand transactions of Hasp's, most retries of one) for each case. `way`: that of
-    transactions over messages."""
+    thousand transactions of Hasp's, most retries of one) for each case. `way` is one of
+    OVER_MESSAGES, or empty for transactions in shared memory."""
     rows = []
     measured = [r for r in records if r["subject"] == OWN and r["lock"] == way]
     for case in CASES:

@@ -32,7 +32,7 @@ class Choice:
     lock: str
     regret: float | None  # held out; None: the lock was not measured
     raw_regret: float | None  # best median / own median - 1
-    sure_regret: float | None  # what the interval of best / own median proves of it
+    sure_regret: float | None  # at the lower end of the interval of best / own median
     to_glibc: Ratio | None  # throughput relative to glibc's lock
 
     @property
