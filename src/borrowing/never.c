@@ -5,11 +5,7 @@
 uint32_t borrow_await(struct lock *lock, struct waiter *request)
 {
     (void)lock;
-    while (request_wait(request, REQUEST_WAITING, spin_limit(), NULL) !=
-           REQUEST_GRANTED)
-        ;
-    waiter_give(request);
-    return REQUEST_GRANTED;
+    return request_await_grant(request);
 }
 
 bool borrow_begin(void)

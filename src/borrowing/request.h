@@ -120,4 +120,15 @@ static inline uint32_t request_wait(struct waiter *request, uint32_t first,
     return request_state(cell);
 }
 
+/* Waits for the grant of a request that is not offered, and gives the request back.
+ * Returns REQUEST_GRANTED. */
+static inline uint32_t request_await_grant(struct waiter *request)
+{
+    while (request_wait(request, REQUEST_WAITING, spin_limit(), NULL) !=
+           REQUEST_GRANTED)
+        ;
+    waiter_give(request);
+    return REQUEST_GRANTED;
+}
+
 #endif

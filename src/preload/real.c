@@ -5,7 +5,7 @@
 
 #include <dlfcn.h>
 
-static void *look_up(void **found, const char *name)
+void *real_look_up(void **found, const char *name)
 {
     void *function = __atomic_load_n(found, __ATOMIC_ACQUIRE);
     if (likely(function != NULL))
@@ -19,17 +19,6 @@ static void *look_up(void **found, const char *name)
     return function;
 }
 
-/* Converts an object pointer to a function pointer, which POSIX allows, by a union,
- * because -Wpedantic rejects a cast. */
-#define SYMBOL(result, name, parameters)                                               \
-    result(*real_##name(void)) parameters                                              \
-    {                                                                                  \
-        static void *found;                                                            \
-        union {                                                                        \
-            void *object;                                                              \
-            result(*function) parameters;                                              \
-        } either = {.object = look_up(&found, #name)};                                 \
-        return either.function;                                                        \
-    }
+#define SYMBOL(result, name, parameters) DEFINE_REAL(result, name, parameters)
 #define EXPORT_ONLY(name)
 #include "preload/symbols.def"

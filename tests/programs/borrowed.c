@@ -7,10 +7,8 @@
  */
 #include "check.h"
 
-#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -20,6 +20,7 @@ static char *page;
 
 static __thread long kernel_thread;
 static __thread int seen; /* signals that the thread has handled */
+static int deferred = 1;  /* handlers run with their own signal blocked */
 
 /* System calls that no function of the C library makes for the section. */
 static long direct_call(long number)
@@ -40,6 +41,10 @@ static void note(int number, siginfo_t *info, void *context)
     CHECK_EQUAL(runs_on(), kernel_thread);
     CHECK_EQUAL(info->si_signo, number);
     CHECK_EQUAL(info->si_pid, getpid());
+    sigset_t blocked;
+    CHECK_OK(pthread_sigmask(SIG_SETMASK, NULL, &blocked));
+    CHECK_EQUAL(sigismember(&blocked, number), deferred);
+    CHECK_EQUAL(sigismember(&blocked, SIGWINCH), 0); /* never sent */
     seen++;
     check_add(&handled, 1);
 }
@@ -124,15 +129,26 @@ static void to_the_owner(void)
     check_join(owner);
 }
 
-static void to_the_borrower(void)
+static void signal_the_borrower(int flags)
 {
-    handle_with(note, SIGUSR1, 0);
+    handle_with(note, SIGUSR1, flags);
     hold_until_queued(until_handled_body);
     pthread_t sender = check_start(send_to, &borrower);
     release();
     CHECK_UNTIL(check_get(&seen) == 1);
     check_join(sender);
     check_join(owner);
+}
+
+static void to_the_borrower(void)
+{
+    signal_the_borrower(0);
+}
+
+static void not_deferred(void)
+{
+    deferred = 0;
+    signal_the_borrower((int)SA_NODEFER);
 }
 
 static void to_a_waiter(void)
@@ -257,11 +273,13 @@ static void bombarded(void)
 {
     int next = 0;
     handle_with(note, SIGUSR1, SA_RESTART);
+    handle_with(note, SIGUSR2, SA_RESTART);
     for (int i = 0; i < THREADS; i++)
         workers[i] = check_start(count, NULL);
     check_meet(&started, THREADS + 1);
     do {
-        CHECK_OK(pthread_kill(workers[next++ % THREADS], SIGUSR1));
+        CHECK_OK(pthread_kill(workers[next % THREADS], SIGUSR1));
+        CHECK_OK(pthread_kill(workers[next++ % THREADS], SIGUSR2));
         check_sleep_us(50);
     } while (check_get(&finished) < THREADS);
     check_set(&inside, 1);
@@ -271,5 +289,6 @@ static void bombarded(void)
     CHECK_COMPARE(handled, >, 0);
 }
 
-CHECK_MAIN(CASE(to_the_owner), CASE(to_the_borrower), CASE(to_a_waiter),
-           CASE(only_once), CASE(faults), CASE(jumps_from_the_handler), CASE(bombarded))
+CHECK_MAIN(CASE(to_the_owner), CASE(to_the_borrower), CASE(not_deferred),
+           CASE(to_a_waiter), CASE(only_once), CASE(faults),
+           CASE(jumps_from_the_handler), CASE(bombarded))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the rest of the interposer needs of transparent delegation. BORROWS is 1 in
+ * Transparent delegation, for the rest of the interposer. BORROWS is 1 in
  * libhasp-delegate.so, which `hasp run --lock delegate` preloads instead of libhasp.so.
  */
 #ifndef HASP_PRELOAD_BORROWING_BORROWING_H
@@ -28,8 +28,8 @@ void borrow_forked(void);
 /* If the caller is in a borrowed stretch, continues on the owner's kernel thread. */
 void borrow_hand_back(void);
 
-/* Before a thread changes its identity in the kernel: no section is borrowed any
- * more. */
+/* Ends borrowing for good: returns when no stretch lasts. Called before a thread
+ * changes its identity in the kernel. */
 void borrow_stop(void);
 
 /* At the entry of functions that may block or that depend on the kernel's thread. */

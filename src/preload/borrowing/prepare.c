@@ -21,8 +21,9 @@ static const char *const runtimes[] = {"__tsan_init", "__asan_init", "__hwasan_i
 /* Returns why sections cannot be borrowed in this process, or NULL. */
 static const char *obstacle(const char *preloaded)
 {
-    if (registers_obstacle())
-        return registers_obstacle();
+    const char *why = registers_obstacle();
+    if (why)
+        return why;
     if (&__rseq_size && __rseq_size)
         return "glibc has registered restartable sequences, which belong to the "
                "kernel's thread: set GLIBC_TUNABLES=glibc.pthread.rseq=0, as `hasp "

@@ -3,14 +3,10 @@
 #ifndef HASP_PRELOAD_BORROWING_REAL_H
 #define HASP_PRELOAD_BORROWING_REAL_H
 
-#include "platform/platform.h"
+#include "preload/real.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <threads.h>
-#include <time.h>
-
-#define EXPORT __attribute__((visibility("default")))
 
 #define SYMBOL(result, name, parameters) result(*real_##name(void)) parameters;
 #include "preload/borrowing/symbols.def"

@@ -29,14 +29,15 @@
 /* The program's handler of each signal; flags 0 and SIG_DFL unless it has one. */
 static struct sigaction program_action[_NSIG];
 
-static void action_of(int number, struct sigaction *action)
-{
-    memcpy(action, &program_action[number], sizeof *action);
-}
-
 static bool is_handler(const struct sigaction *action)
 {
     return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+}
+
+static void allow_ours(sigset_t *set)
+{
+    if (borrow_signal)
+        sigdelset(set, borrow_signal);
 }
 
 /* --- the handler --- */
@@ -53,7 +54,7 @@ static bool is_trap(int number, const siginfo_t *info)
     return info->si_code > 0 && (number == SIGTRAP || number == SIGSYS);
 }
 
-/* The caller's kernel thread is that of the record, and has the signal blocked. */
+/* The caller's kernel thread is that of the record, and has all signals blocked. */
 static void send_again(const struct borrow_thread *record, int number, siginfo_t *info)
 {
     raw_syscall(SYS_rt_tgsigqueueinfo, getpid(), (long)load_relaxed(&record->thread),
@@ -97,10 +98,22 @@ static void postpone(struct borrow_thread *owner, int number, siginfo_t *info,
         borrow_kick((struct borrow_thread *)runner);
 }
 
+/* Returns the mask with which the kernel would call the program's handler. */
+static uint64_t mask_of_handler(const struct sigaction *action, int number,
+                                void *context)
+{
+    sigset_t blocked = action->sa_mask;
+    uint64_t mask;
+    if (!(action->sa_flags & (int)SA_NODEFER))
+        sigaddset(&blocked, number);
+    allow_ours(&blocked);
+    memcpy(&mask, &blocked, sizeof mask);
+    return mask | *context_mask(context);
+}
+
 static void call_handler(int number, siginfo_t *info, void *context)
 {
-    struct sigaction action;
-    action_of(number, &action);
+    const struct sigaction action = program_action[number];
     if (!is_handler(&action))
         return;
     if (action.sa_flags & SA_RESETHAND) {
@@ -108,9 +121,12 @@ static void call_handler(int number, siginfo_t *info, void *context)
         program_action[number] = usual;
         real_sigaction()(number, &usual, NULL);
     }
+    borrow_set_mask(mask_of_handler(&action, number, context));
     action.sa_sigaction(number, info, context);
 }
 
+/* All signals are blocked, so that no second signal hands the stretch back while the
+ * first one does. call_handler() sets the mask of the program's handler. */
 __attribute__((no_stack_protector)) static void
 handle(int number, siginfo_t *info, void *context)
 {
@@ -126,12 +142,6 @@ handle(int number, siginfo_t *info, void *context)
 
 /* --- actions --- */
 
-static void allow_ours(sigset_t *set)
-{
-    if (borrow_signal)
-        sigdelset(set, borrow_signal);
-}
-
 static int set_action(int number, const struct sigaction *action,
                       struct sigaction *before)
 {
@@ -139,8 +149,8 @@ static int set_action(int number, const struct sigaction *action,
         errno = EINVAL;
         return -1;
     }
-    struct sigaction previous, found, ours;
-    action_of(number, &previous);
+    const struct sigaction previous = program_action[number];
+    struct sigaction found, ours;
     if (!action) {
         if (real_sigaction()(number, NULL, &found))
             return -1;
@@ -149,6 +159,7 @@ static int set_action(int number, const struct sigaction *action,
         allow_ours(&ours.sa_mask);
         if (is_handler(action)) {
             program_action[number] = *action;
+            sigfillset(&ours.sa_mask);
             ours.sa_sigaction = handle;
             ours.sa_flags |= SA_SIGINFO;
             ours.sa_flags &= (int)~(unsigned)SA_RESETHAND;

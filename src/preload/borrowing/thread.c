@@ -2,7 +2,6 @@
 #include "preload/borrowing/thread.h"
 
 #include "platform/native/operations.h"
-#include "preload/borrowing/borrowing.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -39,11 +38,9 @@ static struct borrow_thread *new_record(void)
     struct borrow_thread *record = map_pages(sizeof *record + WAITING_STACK_BYTES);
     if (!record)
         return NULL;
-    /* Above its waiting stack, whose last page is never mapped. */
-    char *end = (char *)record + WAITING_STACK_BYTES;
+    /* The record is above its waiting stack, whose last page cannot be accessed. */
     raw_syscall(SYS_mprotect, (long)record, GUARD_BYTES, PROT_NONE, 0, 0, 0);
-    record = (struct borrow_thread *)(void *)end;
-    record->waiting_stack = end;
+    record = (struct borrow_thread *)(void *)((char *)record + WAITING_STACK_BYTES);
     store_relaxed(&record->thread, current_thread());
     record->next = all();
     while (!__atomic_compare_exchange_n(&records, &record->next, record, false,
@@ -100,7 +97,7 @@ void borrow_forked(void)
 
 /* --- the owner --- */
 
-static void set_mask(uint64_t mask)
+void borrow_set_mask(uint64_t mask)
 {
     raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof mask, 0, 0);
 }
@@ -152,6 +149,8 @@ static uint32_t offer_parked(struct registers *parked)
         waiter_give(owner->request); /* GRANTED by now */
         return REQUEST_GRANTED;
     }
+    if (load_relaxed(&owner->masked)) /* postpone() was called before the offer */
+        request_change(owner->request, REQUEST_OFFERED, REQUEST_WAITING);
     return wait_parked(parked);
 }
 
@@ -160,7 +159,7 @@ static void unmask(struct borrow_thread *owner)
 {
     if (unlikely(load_relaxed(&owner->masked))) {
         store_relaxed(&owner->masked, 0);
-        set_mask(owner->mask);
+        borrow_set_mask(owner->mask);
     }
 }
 
@@ -170,27 +169,17 @@ static bool on_alternate_stack(void)
     return here >= borrow_alternate.begin && here < borrow_alternate.end;
 }
 
-static uint32_t wait_unoffered(struct waiter *request)
-{
-    uint32_t state;
-    do
-        state = request_wait(request, REQUEST_WAITING, spin_limit(), NULL);
-    while (state == REQUEST_WAITING);
-    waiter_give(request);
-    return state;
-}
-
 uint32_t borrow_await(struct lock *lock, struct waiter *request)
 {
     struct borrow_thread *owner;
     uint32_t state;
     do {
         if (!load_relaxed(&borrowing) || on_alternate_stack() || !(owner = self()))
-            return wait_unoffered(request);
+            return request_await_grant(request);
         owner->lock = lock;
         owner->request = request;
         request->lock = (struct lock *)(void *)owner; /* read by borrow_run() */
-        state = registers_park(&owner->registers, owner->waiting_stack, offer_parked);
+        state = registers_park(&owner->registers, owner, offer_parked);
         if (state == REQUEST_BORROWED) /* on the borrower's kernel thread */
             return state;
         unmask(owner);
@@ -241,7 +230,7 @@ enum stretch_end borrow_run(struct waiter *request)
 bool borrow_unlocks(const struct lock *lock)
 {
     struct borrow_thread *owner = borrow_self;
-    if (likely(!owner) || likely(!owner->registers.runner))
+    if (!borrow_in_stretch())
         return false;
     if (owner->lock != lock ||
         registers_leave(&owner->registers, STRETCH_UNLOCKED) == 0)
@@ -260,7 +249,7 @@ void borrow_before_unlock(const struct lock *lock)
 void borrow_hand_back(void)
 {
     struct borrow_thread *owner = borrow_self;
-    if (likely(!owner) || likely(!owner->registers.runner))
+    if (!borrow_in_stretch())
         return;
     if (registers_leave(&owner->registers, STRETCH_HANDED_BACK) != 0)
         unmask(owner);

@@ -23,13 +23,13 @@
 
 #include "borrowing/run.h"
 #include "platform/native/registers.h"
+#include "preload/borrowing/borrowing.h"
 
 enum { BORROW_SLICE_MS = 10, WAITING_STACK_BYTES = 65536 };
 
 struct borrow_thread {
     struct registers registers; /* first: functions.c reads the runner */
     struct borrow_thread *next; /* of all records; never unlinked */
-    char *waiting_stack;        /* its end; NULL if there was no memory */
     struct lock *lock;          /* the lock that it waits for, or holds in a stretch */
     struct waiter *request;
     void *context;    /* of an interrupted stretch that was handed back, or NULL */
@@ -58,9 +58,6 @@ static inline bool borrow_in_stretch(void)
     return unlikely(self && self->registers.runner);
 }
 
-/* If the caller is in a stretch, continues on the owner's kernel thread. */
-void borrow_hand_back(void);
-
 /* Whether this process borrows; set by borrow_prepare(). */
 extern struct atomic_u32 borrowing __attribute__((visibility("hidden")));
 
@@ -70,13 +67,10 @@ extern uint64_t borrow_slice_ns __attribute__((visibility("hidden")));
 /* The signal of B5, or 0. */
 extern int borrow_signal __attribute__((visibility("hidden")));
 
-/* Ends borrowing for good: returns when no stretch lasts. */
-void borrow_stop(void);
-
 /* Returns whether the stack pointer is on the record's waiting stack. */
 static inline bool borrow_waits(const struct borrow_thread *self, uint64_t stack)
 {
-    uint64_t end = (uint64_t)self->waiting_stack;
+    uint64_t end = (uint64_t)self; /* the stack is below the record */
     return stack <= end && stack > end - WAITING_STACK_BYTES;
 }
 
@@ -91,5 +85,8 @@ void borrow_watch_threads(void);
 
 /* Sends the signal of B5 to the thread of a record. */
 void borrow_kick(struct borrow_thread *thread);
+
+/* Sets the signal mask of the kernel's thread (its first 64 bits). */
+void borrow_set_mask(uint64_t mask);
 
 #endif
