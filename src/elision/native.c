@@ -132,29 +132,18 @@ static bool set_one(const char **text)
     struct elision_settings *to = &elision_settings;
     const struct {
         const char *name;
+        uint32_t *number;
+        unsigned long least, most;
+    } numbers[] = {{"tries=", &to->tries, 1, TRIES_MOST},
+                   {"skip=", &to->skip, 0, SKIP_MOST},
+                   {"watchdog=", &to->watchdog_ms, 0, WATCHDOG_MOST}};
+    const struct {
+        const char *name;
         bool *flag;
     } flags[] = {{"wait=", &to->waits_first},
                  {"sites=", &to->by_site},
                  {"guard=", &to->guards_nests}};
     unsigned long value;
-    if (word_is(text, "tries=")) {
-        if (!number_of(text, 1, TRIES_MOST, &value))
-            return false;
-        to->tries = (uint32_t)value;
-        return true;
-    }
-    if (word_is(text, "skip=")) {
-        if (!number_of(text, 0, SKIP_MOST, &value))
-            return false;
-        to->skip = (uint32_t)value;
-        return true;
-    }
-    if (word_is(text, "watchdog=")) {
-        if (!number_of(text, 0, WATCHDOG_MOST, &value))
-            return false;
-        to->watchdog_ms = (uint32_t)value;
-        return true;
-    }
     if (word_is(text, "scope=")) {
         to->global = word_is(text, "global");
         return to->global || word_is(text, "fine");
@@ -162,6 +151,14 @@ static bool set_one(const char **text)
     if (word_is(text, "trylock=")) {
         to->trylock_nests = word_is(text, "nest");
         return to->trylock_nests || word_is(text, "abort");
+    }
+    for (unsigned i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (word_is(text, numbers[i].name)) {
+            if (!number_of(text, numbers[i].least, numbers[i].most, &value))
+                return false;
+            *numbers[i].number = (uint32_t)value;
+            return true;
+        }
     }
     for (unsigned i = 0; i < sizeof flags / sizeof flags[0]; i++) {
         if (word_is(text, flags[i].name)) {

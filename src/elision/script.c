@@ -214,10 +214,5 @@ const char *elision_script_read(const char *path)
 
 const char *elision_script_seed(const char *number)
 {
-    unsigned long value;
-    const char *end = number_read(number, 10, 1, UINT32_MAX, &value);
-    if (!end || *end)
-        return "a seed is a number from 1 to 4294967295";
-    seed = (uint32_t)value;
-    return NULL;
+    return seed_read(number, &seed);
 }

@@ -19,11 +19,7 @@ const struct elision_backend elision_undo = {
 
 const char *elision_undo_prepare(const char *seed)
 {
-    unsigned long number = 0;
-    if (seed) {
-        const char *end = number_read(seed, 10, 1, UINT32_MAX, &number);
-        if (!end || *end)
-            return "a seed is a number from 1 to 4294967295";
-    }
-    return undo_prepare((uint32_t)number);
+    uint32_t number = 0;
+    const char *wrong = seed ? seed_read(seed, &number) : NULL;
+    return wrong ? wrong : undo_prepare(number);
 }

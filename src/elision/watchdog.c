@@ -3,6 +3,7 @@
 #include "elision/elide.h"
 #include "elision/global_state.h"
 #include "locks/memory/shown_word.h"
+#include "locks/waiting/policies.h"
 #include "platform/native/die.h"
 
 enum { SLICE_MS = 20 };
@@ -74,14 +75,7 @@ void global_report(void)
 
 struct deadline global_slice(void)
 {
-    struct deadline deadline = {.clock = CLOCK_MONOTONIC};
-    clock_gettime(CLOCK_MONOTONIC, &deadline.at);
-    deadline.at.tv_nsec += SLICE_MS * 1000000L;
-    if (deadline.at.tv_nsec >= 1000000000) {
-        deadline.at.tv_nsec -= 1000000000;
-        deadline.at.tv_sec++;
-    }
-    return deadline;
+    return deadline_after(SLICE_MS * UINT64_C(1000000));
 }
 
 int global_wait(struct lock *lock)

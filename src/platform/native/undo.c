@@ -108,11 +108,7 @@ static void plan(void)
 static __attribute__((noinline)) bool prepare(void)
 {
     const uintptr_t mine = (uintptr_t)__builtin_frame_address(0) - PAGE;
-    if (!undo_stop_others() || !undo_protect(mine)) {
-        undo_unprotect();
-        return false;
-    }
-    return true;
+    return undo_stop_others() && undo_protect(mine);
 }
 
 /* The fifth argument of prctl, the selector. */

@@ -56,12 +56,13 @@ bool undo_protect(uintptr_t mine)
 {
     long file = call(SYS_open, (long)"/proc/self/maps", O_RDONLY, 0, 0), part;
     size_t length = 0;
+    if (file < 0)
+        return false;
     while ((part = call(SYS_read, file, (long)(undo->maps + length),
                         (long)(sizeof undo->maps - 1 - length), 0)) > 0)
         length += (size_t)part;
     call(SYS_close, file, 0, 0, 0);
     undo->maps[length] = '\0';
-    undo->region_count = undo->page_count = undo->stack_count = 0;
     for (const char *line = undo->maps; *line;) {
         const uintptr_t begin = hexadecimal(&line);
         line++;
