@@ -119,14 +119,19 @@ static int check(const struct subject *subject, const struct arguments *argument
     return status;
 }
 
-static int check_mutex(unsigned index, const struct arguments *arguments)
+static int check_lock(struct lock_descriptor lock, const struct client *with,
+                      unsigned count, const struct arguments *arguments)
 {
-    const struct lock_descriptor lock = lock_at(index);
-    const struct subject subject = {"mutex", lock, clients, client_count};
+    const struct subject subject = {"mutex", lock, with, count};
     client_operations = &lock.operations;
     int status = check(&subject, arguments);
     client_operations = NULL; /* the descriptor is a local variable */
     return status;
+}
+
+static int check_mutex(unsigned index, const struct arguments *arguments)
+{
+    return check_lock(lock_at(index), clients, client_count, arguments);
 }
 
 static int find_elided(const char *name)
@@ -137,13 +142,8 @@ static int find_elided(const char *name)
 
 static int check_elided(unsigned index, const struct arguments *arguments)
 {
-    const struct lock_descriptor lock = elided_at(index);
-    const struct subject subject = {"mutex", lock, elision_clients,
-                                    elision_client_count};
-    client_operations = &lock.operations;
-    int status = check(&subject, arguments);
-    client_operations = NULL; /* the descriptor is a local variable */
-    return status;
+    return check_lock(elided_at(index), elision_clients, elision_client_count,
+                      arguments);
 }
 
 static int find_delegate(const char *name)
@@ -152,17 +152,13 @@ static int find_delegate(const char *name)
     return found > 0 && is_delegate((unsigned)found) ? found : -1;
 }
 
-/* All clients of mutexes, too: they offer no section. */
+/* The clients of all mutexes offer no section. */
 static int check_delegate(unsigned index, const struct arguments *arguments)
 {
     const struct lock_descriptor lock = listed_at(index);
-    const struct subject subject = {"mutex", lock, borrowing_clients,
-                                    borrowing_client_count};
-    const struct subject unoffered = {"mutex", lock, clients, client_count};
-    client_operations = &lock.operations;
-    int status = check(&subject, arguments) | check(&unoffered, arguments);
-    client_operations = NULL; /* the descriptor is a local variable */
-    return status;
+    int status =
+        check_lock(lock, borrowing_clients, borrowing_client_count, arguments);
+    return status | check_lock(lock, clients, client_count, arguments);
 }
 
 static int check_rwlock(unsigned index, const struct arguments *arguments)

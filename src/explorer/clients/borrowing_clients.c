@@ -158,14 +158,10 @@ static void withdrawn(unsigned thread)
 /* One of the waiters has a deadline: its request may be left in the queue. */
 static void beside_deadline(unsigned thread)
 {
-    if (thread != 2) {
+    if (thread == 2)
+        enter_before_deadline();
+    else
         enter_offering();
-        return;
-    }
-    if (!timedlock())
-        return;
-    section();
-    unlock();
 }
 
 /* The owner of the last section destroys the lock (D2), even if another thread has run

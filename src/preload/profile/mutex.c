@@ -46,7 +46,7 @@ static bool is_callers(const pthread_mutex_t *mutex)
            (uint32_t)mutex->__data.__owner == current_thread();
 }
 
-bool mutex_will_wait(const pthread_mutex_t *mutex)
+static bool will_wait(const pthread_mutex_t *mutex)
 {
     return is_taken(mutex) && !is_callers(mutex);
 }
@@ -113,7 +113,7 @@ __attribute__((noinline)) int mutex_lock(pthread_mutex_t *mutex, void *caller)
     bool special = !is_usual(mutex) || (!looks_free(mutex) && is_busy(mutex));
     if (!special && record_count_nested_lock(mutex, caller))
         return next.pthread_mutex_lock(mutex);
-    if (!record_acquire_begin(&a, mutex, &as_mutex, mutex_will_wait(mutex), caller))
+    if (!record_acquire_begin(&a, mutex, &as_mutex, will_wait(mutex), caller))
         return next.pthread_mutex_lock(mutex);
     int result = next.pthread_mutex_lock(mutex);
     record_acquire_end(&a, got(result) ? RECORD_GOT : RECORD_FAILED);
@@ -166,7 +166,7 @@ int mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *at, void *cal
     struct record_acquisition a;
     if (unlikely(elision_covers(mutex)))
         return elided_clocklock(mutex, CLOCK_REALTIME, at, caller);
-    if (!record_acquire_begin(&a, mutex, &as_mutex, mutex_will_wait(mutex), caller))
+    if (!record_acquire_begin(&a, mutex, &as_mutex, will_wait(mutex), caller))
         return next.pthread_mutex_timedlock(mutex, at);
     int result = next.pthread_mutex_timedlock(mutex, at);
     record_acquire_end(&a, mutex_outcome(result));
@@ -234,7 +234,7 @@ EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
     struct record_acquisition a;
     if (unlikely(elision_covers(mutex)))
         return elided_clocklock(mutex, clock, at, RECORD_CALLER);
-    const bool busy = mutex_will_wait(mutex);
+    const bool busy = will_wait(mutex);
     if (!record_acquire_begin(&a, mutex, &as_mutex, busy, RECORD_CALLER))
         return next.pthread_mutex_clocklock(mutex, clock, at);
     int result = next.pthread_mutex_clocklock(mutex, clock, at);

@@ -15,8 +15,8 @@ int mutex_timedlock(pthread_mutex_t *, const struct timespec *,
 /* How mutexes are recorded. */
 extern const struct record_as as_mutex RECORD_HIDDEN;
 
+/* Returns the outcome of a lock function that has returned `result`. */
 enum record_result mutex_outcome(int result) RECORD_HIDDEN;
-bool mutex_will_wait(const pthread_mutex_t *) RECORD_HIDDEN;
 
 int mutex_unlock(pthread_mutex_t *, void *caller) RECORD_HIDDEN;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Hooks for the start, fork and end of the process. Those of exec are in replace.c. */
-#include "preload/profile/next.h"
 #include "preload/profile/elision.h"
+#include "preload/profile/next.h"
 
 #include "profiler/session/session.h"
 
