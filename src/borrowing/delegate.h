@@ -24,7 +24,7 @@
  * D4. Requests of the parent's threads are dropped in a forked child (fork_repair.h).
  *
  * One release runs at most DELEGATE_MOST sections and then grants, so that no thread
- * works for others for ever. A stretch that is handed back makes the next requests be
+ * works for others for ever. After a stretch was handed back, the next requests are
  * granted, twice as many each time: handing back costs more than a grant.
  */
 #ifndef HASP_BORROWING_DELEGATE_H
@@ -39,7 +39,7 @@ enum { DELEGATE_MOST = 64, DELEGATE_CAUTION = 16, DELEGATE_CAUTION_MOST = 4096 }
 extern const struct lock_operations delegate_operations
     __attribute__((visibility("hidden")));
 
-/* The name and index of the lock, after those of elided locks (elision/list.h). */
+/* The lock's name. Its index follows those of elided locks (borrowing/list.h). */
 #define DELEGATE_NAME "delegate"
 
 #endif

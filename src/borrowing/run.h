@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the lock `delegate` needs to run the section of another thread. libhasp-
- * delegate.so does it by switching stacks (preload/borrowing/); libhasp.so never
- * borrows (never.c); the model checker calls the client's section.
+ * The functions by which the lock `delegate` runs the sections of other threads.
+ * libhasp-delegate.so does it by switching stacks (preload/borrowing/); libhasp.so
+ * never borrows (never.c); the model checker calls the client's section.
  */
 #ifndef HASP_BORROWING_RUN_H
 #define HASP_BORROWING_RUN_H

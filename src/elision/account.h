@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a thread counts of its sections, and when. Counts and times are written outside
- * transactions only: before one begins, and after it has committed or aborted.
+ * The counts and times of a thread's sections. They are written outside transactions
+ * only: before one begins, and after it has committed or aborted.
  *
  * While somebody watches, or if settings.timed, the time from the call of the lock
  * function to the commit, or to the acquisition, is divided:

@@ -37,8 +37,8 @@ void global_prepare(const struct lock_operations *algorithm, const char *name,
 /* Returns whether the watchdog has ended the mode. */
 bool global_has_ended(void);
 
-/* Says which lock is still held, if the watchdog has ended the mode because of it.
- * Called when the process ends. */
+/* Prints that the section because of which the watchdog ended the mode has never ended,
+ * if that is so. Called when the process ends. */
 void global_report(void);
 
 /* Called in the child of a fork. */

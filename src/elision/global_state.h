@@ -23,7 +23,7 @@ struct global_state {
     struct lock lock __attribute__((aligned(CACHE_LINE)));
     struct atomic_u32 scope __attribute__((aligned(CACHE_LINE)));
     struct atomic_u32 later; /* sections after the change */
-    struct member *culprit;  /* because of which the scope was changed */
+    struct member *culprit;  /* the thread whose section made the mode end */
     struct atomic_u64 holder __attribute__((aligned(CACHE_LINE)));
     struct atomic_u32 stints; /* acquisitions so far */
     const struct lock_operations *base; /* the algorithm */
@@ -64,7 +64,8 @@ void global_end(const char *reason);
  * answer may be wrong; then the mode ends without need. */
 bool global_is_holders(const struct lock *lock);
 
-/* Prints what the section was because of which the mode has ended, at its end. */
+/* Called at the end of the section that made the mode end: prints whether it may have
+ * waited for other sections. */
 void global_judge_culprit(void);
 
 #endif

@@ -49,7 +49,7 @@ enum {
     ELISION_EMPTY = 0xf9,   /* a section without an instruction (P6) */
 };
 
-/* What lock() of a lock returns that has not acquired it; only in global mode. */
+/* The result of lock() if it has not acquired the lock; only in global mode. */
 enum { ELISION_GAVE_UP = 1 };
 
 /* Set before there is a second thread. */

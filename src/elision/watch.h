@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a recorder in front of the locks learns what became of elided sections. Its
+/* Reports the outcome of elided sections to a recorder in front of the locks, whose
  * functions are called outside transactions only. */
 #ifndef HASP_ELISION_WATCH_H
 #define HASP_ELISION_WATCH_H
@@ -24,7 +24,7 @@ struct elision_watcher {
     void (*ended)(const struct elision_outcome *outcome);
 };
 
-/* What the recorder is offered. */
+/* The functions that the recorder may call. */
 struct elision_watched {
     unsigned (*open)(void); /* locks that the caller elides now */
     bool (*covers)(const struct lock *lock); /* whether it may be elided */

@@ -54,7 +54,7 @@ static void tell(unsigned index, char *note)
 }
 
 static bool is_used;    /* mutexes are elided in this process */
-static bool is_default; /* of mutexes whose algorithm is not resolved yet */
+static bool is_default; /* so may be those whose algorithm is not resolved yet */
 
 /* See elision/watch.h. Mutexes with an owner are never elided. */
 static bool covers(const struct lock *lock)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the trace has about elided mutexes. Include trace.h instead. */
+/* Elided mutexes in the trace. Include trace.h instead. */
 #ifndef HASP_PROFILER_TRACE_ELISION_H
 #define HASP_PROFILER_TRACE_ELISION_H
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writes the condition variables' core and its clients with one seeded bug to a C file.
+"""Writes C sources with one seeded bug to one C file.
 
 usage: seed.py NAME OUTPUT SOURCE... -- OLD NEW
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a thread does in a section that the thread that released the lock runs
+ * Sections that the thread that released the lock runs
  * (docs/transparent-delegation.md). Each case holds the mutex until another thread, the
  * owner, waits for it; the release then runs the owner's section, which does something
  * that depends on the kernel's thread. Under other locks the owner runs it itself.
@@ -21,8 +21,8 @@ static pthread_t borrower, owner;
 static __thread long kernel_thread; /* of the thread, as it was when it started */
 static __thread int mine;
 
-/* The kernel's thread that runs this, which no function of the C library tells without
- * ending the stretch. */
+/* Returns the id of the kernel thread that runs this. The C library's gettid() would
+ * end the stretch. */
 static long runs_on(void)
 {
     long id;

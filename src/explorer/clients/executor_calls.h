@@ -26,7 +26,8 @@ void executor_ask(void); /* one section of client_delegate */
 void *executor_count_section(void *context);
 void *executor_outer_section(void *context); /* calls the other object */
 
-/* Whether another thread of a server can go on in place of one that is stopped. */
+/* Returns whether another thread of a server can go on in place of one that is
+ * stopped. */
 bool replaces_threads(const struct lock_descriptor *about);
 
 void served_once(unsigned thread);

@@ -5,7 +5,6 @@
 
 #if defined(__x86_64__)
 
-#include <asm/prctl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -29,8 +28,8 @@ const char *registers_obstacle(void)
     return has_shadow_stack() ? "the process has shadow stacks" : NULL;
 }
 
-/* What is parked, from the stack pointer upwards: control words of the floating point
- * units, r15 to r12, rbx, rbp, return address. */
+/* The parked registers, from the stack pointer upwards: control words of the floating
+ * point units, r15 to r12, rbx, rbp, return address. */
 #define SAVE                                                                           \
     "push %rbp\n push %rbx\n push %r12\n push %r13\n push %r14\n push %r15\n"          \
     "sub $8, %rsp\n stmxcsr (%rsp)\n fnstcw 4(%rsp)\n"
@@ -114,7 +113,8 @@ extern const char registers_enter_begin[], registers_enter_commit[],
 
 #define NO_CANARY __attribute__((no_stack_protector))
 
-/* Has loaded the stack pointer of `target`: completes the switch up to its `ret`. */
+/* The interrupted thread has loaded the stack pointer of `target`: completes its switch
+ * up to the `ret`. */
 static NO_CANARY void complete(ucontext_t *context, const struct registers *target,
                                greg_t value)
 {
@@ -170,7 +170,7 @@ uint64_t *context_mask(void *context)
     return (uint64_t *)(void *)&((ucontext_t *)context)->uc_sigmask;
 }
 
-/* Of the frame of a signal, as the kernel lays it out (struct ucontext, _fpstate). */
+/* The frame of a signal, as the kernel lays it out (struct ucontext, _fpstate). */
 enum {
     CONTEXT_BYTES = offsetof(ucontext_t, uc_sigmask) + 8,
     LEGACY_STATE_BYTES = 512,

@@ -2,7 +2,7 @@
 /*
  * The functions of functions.def. Each jumps to the C library's function with all
  * arguments as they were; if the caller is in a borrowed stretch, it hands that back
- * before. They jump because some functions return twice, and some take any number of
+ * first. They jump because some functions return twice, and some take any number of
  * arguments. r11 may be changed by any call.
  */
         .text

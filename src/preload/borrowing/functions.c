@@ -52,7 +52,7 @@ static void *find(unsigned number)
     return real;
 }
 
-/* Functions that stop the borrowing come by here each time. */
+/* The functions of STOP stay NULL, so that each call of them enters borrow_before(). */
 void borrow_find_functions(void)
 {
     for (unsigned i = 0; i < FUNCTIONS; i++)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* glibc's restartable sequences: 0 bytes if it has not registered any. */
+/* The size of glibc's area for restartable sequences; 0 if it registered none. */
 extern const unsigned int __rseq_size __attribute__((weak));
 
 static const char *const runtimes[] = {"__tsan_init", "__asan_init", "__hwasan_init",
