@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from in_process import hasp as hasp
 from predict_samples import synthetic
 from trace_samples import SECOND, Synthetic
 
@@ -30,26 +30,6 @@ def runs() -> Iterator[Callable[..., Runs]]:
     made = machine.load("i7-4770")
     with flattened(made) as path:
         yield lambda load: Runs(load, made, path)
-
-
-@pytest.fixture
-def hasp(
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> Callable[..., tuple[int, str, str]]:
-    """Return hasp(*words), which returns exit status, stdout and stderr."""
-    from hasp.cli.main import main
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setitem(os.environ, "COLUMNS", "80")
-
-    def run(*words: object) -> tuple[int, str, str]:
-        status = main([*map(str, words)])
-        out, err = capsys.readouterr()
-        return status, out, err
-
-    return run
 
 
 @pytest.fixture

@@ -53,14 +53,13 @@ class Options:
 
     @property
     def has_transactions(self) -> bool:
-        """Whether the machine that the program is to run on has transactions."""
+        """True if the machine that the program is to run on has transactions."""
         if self.machine is None:
             return works()
-        # Only --machine needs these.
+        # Imported here because only --machine needs it.
         from hasp.lab.simulate.machines import machine
 
-        named = machine.load(self.machine)
-        return bool(named.figures.get(("transactions", "read_lines")))
+        return machine.load(self.machine).transactional
 
     @property
     def rules(self) -> Rules:

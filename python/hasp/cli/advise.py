@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hasp.base.extras import require
 from hasp.base.output import add_json_option, check_writable
 from hasp.cli.measuring import add_measuring_options, positive
-from hasp.cli.traces import add_trace_options, trace_behind
+from hasp.cli.traces import add_command, add_trace_options, trace_behind
 
 if TYPE_CHECKING:
     from hasp.advise.advice import Options
@@ -83,8 +83,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_json_option(parser)
     _add_proof_options(parser)
     add_measuring_options(parser)
-    # Not REMAINDER as in other verbs, because options may follow the TRACE.
-    parser.add_argument("command", nargs="*", metavar="COMMAND", help=argparse.SUPPRESS)
+    add_command(parser)
 
 
 def _add_proof_options(parser: argparse.ArgumentParser) -> None:
@@ -149,14 +148,12 @@ def _options(arguments: argparse.Namespace) -> Options:
     for name in (arguments.json, plan):
         if name:
             check_writable(name)
-    if arguments.simulate:
+    machines = [name for name in (arguments.simulate, arguments.machine) if name]
+    if machines:
         from hasp.lab.simulate.machines import machine
 
-        machine.load(arguments.simulate)
-    if arguments.machine:
-        from hasp.lab.simulate.machines import machine
-
-        machine.load(arguments.machine)
+        for name in machines:
+            machine.load(name)
     load().set(arguments.set)  # raises an error about a threshold
     return Options(
         trace=str(arguments.trace) if arguments.trace else None,

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from hasp.base.errors import HaspError
 from hasp.base.extras import require
 from hasp.base.output import add_json_option
 from hasp.cli.measuring import add_measuring_options, positive
-from hasp.cli.traces import DEFAULT, add_trace_options, trace_behind
+from hasp.cli.traces import DEFAULT, add_command, add_trace_options, trace_behind
 
 if TYPE_CHECKING:
     from hasp.elide.options import Options
@@ -84,8 +83,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _add_control_options(parser)
     add_json_option(parser)
     add_measuring_options(parser)
-    # Not REMAINDER as in other verbs, because options may follow the TRACE.
-    parser.add_argument("command", nargs="*", metavar="COMMAND", help=argparse.SUPPRESS)
+    add_command(parser)
 
 
 def _add_control_options(parser: argparse.ArgumentParser) -> None:
@@ -147,22 +145,14 @@ def run(arguments: argparse.Namespace) -> int:
             f"there are a trace, {arguments.trace}, and a command", "name one of them"
         )
     require("study")
-    from hasp.cli.measuring import settings_of
+    from hasp.cli.measuring import mentions_threads, settings_of
     from hasp.elide.elide import elide_command
 
     options = _options(arguments)
-    simulated, arguments.threads = arguments.threads, _of_command(arguments)
+    if not mentions_threads(arguments):
+        arguments.threads = None  # they are only simulated
     settings = settings_of(arguments, ())
-    predicts = arguments.predict
-    options = replace(options, threads=simulated)
-    return elide_command(options, settings, predict_only=predicts)
-
-
-def _of_command(arguments: argparse.Namespace) -> tuple[int, ...] | None:
-    """Return the --threads that the command takes; without {threads}, none."""
-    lines = [*arguments.command, arguments.server or ""]
-    taken: tuple[int, ...] | None = arguments.threads
-    return taken if any("{threads}" in line for line in lines) else None
+    return elide_command(options, settings, predict_only=arguments.predict)
 
 
 def _options(arguments: argparse.Namespace) -> Options:

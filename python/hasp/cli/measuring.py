@@ -172,6 +172,14 @@ def _add_run_options(parser: argparse.ArgumentParser, usual_timeout: str) -> Non
     )
 
 
+def mentions_threads(arguments: argparse.Namespace) -> bool:
+    """Return true if the command or the server takes a number of threads."""
+    from hasp.compare.settings import THREADS_MARK
+
+    lines = [*arguments.command, arguments.server or ""]
+    return any(THREADS_MARK in line for line in lines)
+
+
 def settings_of(arguments: argparse.Namespace, locks: Sequence[str]) -> Settings:
     """Return the settings from the options; raise HaspError if options conflict."""
     from hasp.compare.settings import THREADS_MARK, Settings
@@ -183,8 +191,7 @@ def settings_of(arguments: argparse.Namespace, locks: Sequence[str]) -> Settings
             "--server and --ready belong together",
             "for example: --server './server -p 8080' --ready tcp:8080",
         )
-    lines = [*arguments.command, arguments.server or ""]
-    mentioned = any(THREADS_MARK in line for line in lines)
+    mentioned = mentions_threads(arguments)
     if arguments.threads and not mentioned:
         raise HaspError(
             f"--threads is given, but {THREADS_MARK} is not in the command",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Options of the verbs that read a trace: `report` and `advise`."""
+"""Options of the verbs that read a trace."""
 
 from __future__ import annotations
 
@@ -21,6 +21,12 @@ def add_trace_options(parser: argparse.ArgumentParser) -> None:
         metavar="PID|N",
         help="another process of the run: a process id, or the number of a trace file",
     )
+
+
+def add_command(parser: argparse.ArgumentParser) -> None:
+    """Add COMMAND, for a verb that reads a TRACE or runs a command."""
+    # Not REMAINDER as in other verbs, because options may follow the TRACE.
+    parser.add_argument("command", nargs="*", metavar="COMMAND", help=argparse.SUPPRESS)
 
 
 def trace_named(arguments: argparse.Namespace) -> Path:

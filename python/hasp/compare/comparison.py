@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timezone
 
 from hasp import version
 from hasp.base import host
 from hasp.compare.progress import ComparisonDisplay
 from hasp.compare.run import ComparisonRunner
-from hasp.compare.settings import Settings
+from hasp.compare.settings import Cell, Settings
 from hasp.compare.store import Comparison, Writer, lock_facts
 from hasp.locks.given import given_lock, of_plan
 from hasp.locks.site_plan.model import SitePlan
@@ -33,14 +33,27 @@ def new_comparison(
 
 
 def carry_out(
-    runner: ComparisonRunner, comparison: Comparison, writer: Writer | None
+    runner: ComparisonRunner,
+    comparison: Comparison,
+    writer: Writer | None,
+    before: Callable[[int], None] | None = None,
 ) -> None:
-    """Make every run, add it to the comparison and the file, and show the progress."""
+    """Make every run, add it to the comparison and the file, and show the progress.
+
+    `before` is called with the number of the round before each run; what it raises ends
+    the comparison.
+    """
     with runner, ComparisonDisplay(comparison.settings) as progress:
         comparison.peak_floor_bytes = runner.floor_bytes
         if writer:
             writer.header(comparison)
-        for run in runner.runs(progress.starting):
+
+        def starting(number: int, cell: Cell) -> None:
+            if before:
+                before(number)
+            progress.starting(number, cell)
+
+        for run in runner.runs(starting):
             comparison.runs.append(run)
             progress.finished(run, runner.given_up(run.cell))
             if writer:

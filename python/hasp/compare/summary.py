@@ -128,7 +128,9 @@ def family(comparison: Comparison) -> int:
     )
 
 
-def _samples(comparison: Comparison, cell: Cell, measure: Measure) -> dict[int, float]:
+def samples_of(
+    comparison: Comparison, cell: Cell, measure: Measure
+) -> dict[int, float]:
     """Return the samples of a cell's successful runs, by the number of the round."""
     found = {}
     for run in comparison.runs:
@@ -158,7 +160,7 @@ def _entries(
     """Return the estimate for every lock of one measure at one number of threads."""
     cells = {lock: Cell(lock, threads) for lock in comparison.settings.locks}
     samples = {
-        lock: _samples(comparison, cell, measure) for lock, cell in cells.items()
+        lock: samples_of(comparison, cell, measure) for lock, cell in cells.items()
     }
     known: dict[str, Contrast] = {}
     if measure in comparison.judged:

@@ -117,7 +117,3 @@ class Prediction:
     def most(self) -> int:
         """The largest number of threads."""
         return self.threads[-1]
-
-    def at_most(self, configuration: Configuration, data: Data) -> Range | None:
-        """Return the ratio to the fine locks with the most threads, if simulated."""
-        return self.points.get(Point(configuration, self.most, data))

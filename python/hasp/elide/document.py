@@ -9,7 +9,6 @@ from hasp.elide.answer import LockAnswer, Prediction
 from hasp.elide.options import Options
 from hasp.elide.report import doubts
 from hasp.elide.verdict import kind_of, verdict
-from hasp.predict.answer import Range
 from hasp.profile.model.profile import Profile
 
 SCHEMA = "hasp.elide/1"
@@ -31,14 +30,14 @@ def document(
         "threads": list(prediction.threads),
         "assumptions": [one.value for one in prediction.assumptions],
         "conflicts": options.conflicts,
-        "baseline": _range(prediction.baseline),
+        "baseline": prediction.baseline and prediction.baseline.as_json(),
         "configurations": [
             {
                 "configuration": point.configuration.name,
                 "thesis": point.configuration.thesis,
                 "threads": point.threads,
                 "data": point.data.value,
-                "to_fine": _range(ratio),
+                "to_fine": ratio.as_json(),
             }
             for point, ratio in prediction.points.items()
         ],
@@ -47,12 +46,6 @@ def document(
         "simulations": prediction.simulations,
         "doubts": list(doubts(profile, prediction)) if prediction.load else [],
     }
-
-
-def _range(one: Range | None) -> dict[str, float] | None:
-    if one is None:
-        return None
-    return {"median": one.median, "low": one.low, "high": one.high}
 
 
 def _lock(one: LockAnswer) -> dict[str, Any]:
@@ -72,10 +65,10 @@ def _lock(one: LockAnswer) -> dict[str, Any]:
         "outlooks": [
             {
                 "data": data.value,
-                "committed": _range(look.committed),
+                "committed": look.committed.as_json(),
                 "aborts_per_section": dict(look.aborts),
-                "taking": _range(look.fine),
-                "taking_elided": _range(look.elided),
+                "taking": look.fine.as_json(),
+                "taking_elided": look.elided.as_json(),
             }
             for data, look in one.outlooks.items()
         ],

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from pathlib import Path
 
@@ -53,9 +52,6 @@ def elide_command(options: Options, settings: Settings, *, predict_only: bool) -
 
     interrupt_on_signals()
     profile = recorded(settings, settings.threads[-1], options.trace, sample=False)
-    if options.threads is None and settings.threads[0] is not None:
-        counts = tuple(count for count in settings.threads if count)
-        options = dataclasses.replace(options, threads=counts)
     return elide_profile(options, profile)
 
 

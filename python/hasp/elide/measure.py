@@ -4,18 +4,18 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from hasp.base.errors import HaspError, Interrupted
 from hasp.base.output import note
 from hasp.base.signals import interrupt_on_signals
 from hasp.compare import run_record as record
-from hasp.compare.comparison import new_comparison
-from hasp.compare.progress import ComparisonDisplay
+from hasp.compare.comparison import carry_out, new_comparison
 from hasp.compare.recorded_run import weight
 from hasp.compare.recorder import Recorder
 from hasp.compare.run import ComparisonRunner, LockSettings
@@ -59,7 +59,7 @@ def measure(
         runner = ComparisonRunner(settings, settings_of=special)
         writer = Writer(json) if json else None
         try:
-            _carry_out(runner, comparison, writer, budget_s)
+            carry_out(runner, comparison, writer, _deadline(budget_s))
         except BudgetEnded:
             note("the budget is over: the runs so far count")
         except (HaspError, Interrupted) as problem:
@@ -140,29 +140,19 @@ def _comparison(settings: Settings, special: dict[str, LockSettings]) -> Compari
     return made
 
 
-def _carry_out(
-    runner: ComparisonRunner,
-    comparison: Comparison,
-    writer: Writer | None,
-    budget_s: float | None,
-) -> None:
-    """Make every run; raises BudgetEnded after a round that ends too late."""
-    begun, block = time.monotonic(), None
-    with runner, ComparisonDisplay(comparison.settings) as progress:
-        comparison.peak_floor_bytes = runner.floor_bytes
-        if writer:
-            writer.header(comparison)
+def _deadline(budget_s: float | None) -> Callable[[int], None]:
+    """Return a function that raises BudgetEnded for a round that begins too late.
 
-        def starting(number: int, cell: Cell) -> None:
-            nonlocal block
-            late = budget_s is not None and time.monotonic() - begun > budget_s
-            if late and number > 1 and number != block:
-                raise BudgetEnded
-            block = number
-            progress.starting(number, cell)
+    It is called with the number of the round before each run. The first measured round
+    is always completed.
+    """
+    ends = math.inf if budget_s is None else time.monotonic() + budget_s
+    latest = 1
 
-        for run in runner.runs(starting):
-            comparison.runs.append(run)
-            progress.finished(run, runner.given_up(run.cell))
-            if writer:
-                writer.run(run)
+    def check(number: int) -> None:
+        nonlocal latest
+        if number > latest and time.monotonic() > ends:
+            raise BudgetEnded
+        latest = max(latest, number)
+
+    return check

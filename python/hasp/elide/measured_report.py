@@ -10,7 +10,7 @@ from hasp.base.output import console
 from hasp.compare.doubts import doubts
 from hasp.compare.report import quantity
 from hasp.compare.settings import Cell
-from hasp.compare.summary import CellSummary
+from hasp.compare.summary import SAME, CellSummary
 from hasp.elide.configurations import FINE, Configuration
 from hasp.elide.document import SCHEMA
 from hasp.elide.measurement import Measurement
@@ -18,6 +18,7 @@ from hasp.elide.statistics import Counts
 from hasp.locks.native import REFERENCE
 from hasp.predict.report import number
 from hasp.profile.model.elision import CAUSES
+from hasp.profile.report.elision import causes
 from hasp.profile.report.layout import print_table
 from hasp.profile.report.text import say
 from hasp.profile.report.words import count, listed, share
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 LOCKS_MOST = 12  # in the table; JSON has all
-SAME = 0.03  # a difference that does not matter
+CAUSES_SHOWN = 3
 
 
 def verdict(measurement: Measurement) -> str:
@@ -55,8 +56,8 @@ def verdict(measurement: Measurement) -> str:
 
 
 def _main_cause(counts: Counts) -> str:
-    words = counts.causes(1).partition(" ")[0]
-    return f", aborts mostly by {words}" if words else ""
+    cause = max(counts.aborts, key=counts.aborts.__getitem__, default="")
+    return f", aborts mostly by {cause}" if counts.aborts[cause] else ""
 
 
 def _judged(ratio: Ratio) -> str:
@@ -130,10 +131,8 @@ def _locks(out: Console, measurement: Measurement) -> None:
             count(one.sections),
             share(one.elision.elided / max(one.sections, 1)),
             count(one.elision.begins),
-            share(one.elision.commits / one.elision.begins)
-            if one.elision.begins
-            else "-",
-            one.causes,
+            share(one.elision.commit_share),
+            causes(one.elision, CAUSES_SHOWN),
         ]
         for one in measurement.locks[:LOCKS_MOST]
     ]

@@ -3,18 +3,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from hasp.compare import run_record as record
 from hasp.compare.run_record import Measure
+from hasp.compare.settings import Cell
 from hasp.compare.store import Comparison
-from hasp.compare.summary import CellSummary, summarise
+from hasp.compare.summary import CellSummary, samples_of, summarise
 from hasp.elide.configurations import FINE, Configuration
 from hasp.elide.hardware import Transactions
 from hasp.elide.statistics import Counts
-from hasp.profile.model.elision import CAUSES, Elision
+from hasp.profile.model.elision import Elision
 from hasp.profile.model.profile import Profile
 from hasp.statistics import Ratio
 from hasp.statistics.simultaneous import contrasts, ratio_without_interval
@@ -27,14 +27,6 @@ class MeasuredLock:
     name: str
     sections: int
     elision: Elision
-
-    @property
-    def causes(self) -> str:
-        """The most frequent causes of aborts, with their shares."""
-        counts = Counts(
-            aborts=Counter(dict(zip(CAUSES, self.elision.aborts, strict=True)))
-        )
-        return counts.causes()
 
 
 def locks_of(profile: Profile) -> list[MeasuredLock]:
@@ -71,10 +63,13 @@ class Measurement:
     def to_fine(self, threads: int | None) -> dict[str, Ratio]:
         """Return how many times as fast as `fine` each configuration is."""
         samples = {
-            one.name: self._samples(one.name, threads) for one in self.configurations
+            one.name: samples_of(self.comparison, Cell(one.name, threads), self.measure)
+            for one in self.configurations
         }
         positive = {
-            name: own for name, own in samples.items() if own and min(own.values()) > 0
+            name: own
+            for name, own in samples.items()
+            if min(own.values(), default=0) > 0
         }
         counts = len(self.comparison.settings.threads)
         family = max(1, (len(self.configurations) - 1) * counts)
@@ -99,15 +94,6 @@ class Measurement:
         low = None if ratio.high is None else 1 / ratio.high
         high = None if ratio.low is None else 1 / ratio.low
         return Ratio(1 / ratio.value, low, high, ratio.blocks)
-
-    def _samples(self, name: str, threads: int | None) -> Mapping[int, float]:
-        found = {}
-        for run in self.comparison.runs:
-            value = run.value(self.measure)
-            same = (run.lock, run.threads) == (name, threads)
-            if run.measured and same and value is not None:
-                found[run.block] = value
-        return found
 
     def failures(self) -> Iterator[str]:
         """Yield a sentence for each configuration in which the program failed."""

@@ -15,13 +15,14 @@ from hasp.base.signals import interrupt_on_signals
 from hasp.elide.answer import Data, LockAnswer, Outlook, Point, Prediction
 from hasp.elide.configurations import ELIDE, FINE, Configuration, simulated
 from hasp.elide.options import Options
+from hasp.lab.simulate.machines.machine import Machine
 from hasp.lab.simulate.simulation import flattened
-from hasp.locks import native
+from hasp.locks.kinds import MUTEX
 from hasp.predict.answer import Range
 from hasp.predict.calibration import calibrated
 from hasp.predict.changes import visits_per_section
 from hasp.predict.load import PARTS_MOST, Load, Variant
-from hasp.predict.predict import EACH_CPU, THREADS_MOST
+from hasp.predict.predict import reference_of, refuse_threads
 from hasp.predict.rebuild import rebuild
 from hasp.predict.runs import LINES, SECTIONS, Case, Outcome, Runs
 from hasp.profile.diagnosis.obstacles import Obstacles, obstacles_of
@@ -37,8 +38,8 @@ USED = 0.005  # share of the run in the sections of a site that is simulated
 
 def predict(options: Options, profile: Profile) -> Prediction:
     """Simulate the program; after Ctrl-C, return what is known if that is anything."""
+    refuse(options)
     cpus = options.machine.topology.cpus
-    refuse_machine(options)
     obstacles = obstacles_of(profile)
     most = max(options.threads or (cpus,))
     load = _load(profile, most, options.busy, obstacles)
@@ -67,12 +68,18 @@ def predict(options: Options, profile: Profile) -> Prediction:
     return prediction
 
 
-def refuse_machine(options: Options) -> None:
+def refuse(options: Options) -> None:
+    """Raise HaspError for a machine without transactions, or with too few CPUs."""
+    refuse_machine(options.machine)
+    if options.threads:
+        refuse_threads(options.machine, options.threads)
+
+
+def refuse_machine(machine: Machine) -> None:
     """Raise HaspError for a machine without transactions."""
-    if not options.machine.figures.get(("transactions", "read_lines")):
+    if not machine.transactional:
         raise HaspError(
-            f"{options.machine.name} has no hardware transactions, so it elides no "
-            "lock",
+            f"{machine.name} has no hardware transactions, so it elides no lock",
             "name a machine that has: i7-4770, haswell-72 or xeon-64",
         )
 
@@ -105,18 +112,11 @@ def _is_used(site: Site, profile: Profile) -> bool:
 
 
 def _threads(options: Options, load: Load | None) -> tuple[int, ...]:
-    machine = options.machine
-    cpus = machine.topology.cpus
-    if options.threads is None:
-        recorded = load.workers if load else 1
-        return tuple(sorted({1, min(recorded, cpus), cpus}))
-    if max(options.threads) > min(EACH_CPU * cpus, THREADS_MOST):
-        raise HaspError(
-            f"{machine.name} has {plural(cpus, 'CPU')}, too few for "
-            f"{max(options.threads)} threads",
-            "name fewer threads, or a larger machine",
-        )
-    return tuple(sorted(set(options.threads)))
+    if options.threads is not None:
+        return tuple(sorted(set(options.threads)))
+    cpus = options.machine.topology.cpus
+    recorded = load.workers if load else 1
+    return tuple(sorted({1, min(recorded, cpus), cpus}))
 
 
 def _longer(load: Load) -> int:
@@ -157,7 +157,7 @@ def _simulate(
     obstacles: dict[int, Obstacles],
 ) -> None:
     ends = time.monotonic() + (options.budget_s or float("inf"))
-    reference = _reference(profile)
+    reference = reference_of(profile, MUTEX)
     runs = runs.of(calibrated(runs, reference, options.jobs))
     prediction.load = runs.load
     configurations = simulated(prediction.has_inner_trylocks)
@@ -188,11 +188,6 @@ def _simulate(
             if not site.rwlock
         ]
         prediction.locks = sorted(found, key=lambda one: -one.matters)
-
-
-def _reference(profile: Profile) -> str:
-    known = {lock.name for lock in native.locks() if not lock.is_reference}
-    return profile.lock if profile.lock in known else "futex"
 
 
 def _case(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hasp.base.output import console
-from hasp.elide.answer import Data, LockAnswer, Outlook, Point, Prediction
+from hasp.elide.answer import Data, LockAnswer, Point, Prediction
 from hasp.elide.configurations import CONFIGURATIONS, same_as
 from hasp.elide.options import Options
 from hasp.elide.verdict import reasons, verdict
@@ -62,10 +62,9 @@ def _configurations(out: Console, prediction: Prediction, data: Data) -> None:
     )
     rows = []
     for one in CONFIGURATIONS:
-        simulated = one if prediction.has_inner_trylocks else same_as(one)
         points = [
-            prediction.points.get(Point(simulated, n, data))
-            or prediction.points.get(Point(same_as(simulated), n, data))
+            prediction.points.get(Point(one, n, data))
+            or prediction.points.get(Point(same_as(one), n, data))
             for n in prediction.threads
         ]
         rows.append([one.name, *(cell(p) if p else "-" for p in points)])
@@ -107,16 +106,6 @@ def _both(shares: list[float]) -> str:
     """Return the range of shares under all assumptions: `3-97%`."""
     low, high = (round(100 * one) for one in (min(shares), max(shares)))
     return f"{low}%" if low == high else f"{low}-{high}%"
-
-
-def causes(look: Outlook) -> str:
-    """Return the aborts by cause per section in words."""
-    found = [
-        f"{cause} {per:.2g}"
-        for cause, per in sorted(look.aborts.items(), key=lambda one: -one[1])
-        if per >= 0.005
-    ]
-    return ", ".join(found) or "hardly any"
 
 
 def assumptions(options: Options, prediction: Prediction) -> str:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from statistics import median, median_low
 
 from hasp.predict.changes import SiteChange
@@ -31,6 +31,10 @@ class Range:
     def of(values: Sequence[float]) -> Range:
         """Return the range of these values."""
         return Range(median(values), min(values), max(values))
+
+    def as_json(self) -> dict[str, float]:
+        """Return an object of `median`, `low` and `high`."""
+        return asdict(self)
 
 
 @dataclass(frozen=True)

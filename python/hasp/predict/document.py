@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hasp.predict.answer import Answer, Range
+from hasp.predict.answer import Answer
 from hasp.predict.options import Options
 from hasp.predict.saturation import Saturation
 from hasp.profile.model.profile import Profile
@@ -31,20 +31,20 @@ def document(
             "lock": profile.lock,
         },
         "reference": answer.reference,
-        "baseline": _range(answer.baseline),
+        "baseline": answer.baseline and answer.baseline.as_json(),
         "saturated": _saturated(answer, answer.saturated),
         "best": {
             "lock": answer.best,
-            "over_reference": _range(answer.advantage),
+            "over_reference": answer.advantage and answer.advantage.as_json(),
             "is_better": answer.is_better,
         },
         "throughput": [
-            {"lock": curve.lock, "threads": n, **_plain(one)}
+            {"lock": curve.lock, "threads": n, **one.as_json()}
             for curve in answer.curves
             for n, one in curve.points.items()
         ],
         "busy": [
-            {"site": answer.load.sites[at].name, "threads": n, **_plain(one)}
+            {"site": answer.load.sites[at].name, "threads": n, **one.as_json()}
             for n, ranges in answer.busy.items()
             for at, one in enumerate(ranges)
         ],
@@ -56,7 +56,7 @@ def document(
                 "then_saturated": gain.limit,
                 "then": _saturated(answer, gain.then),
                 "threads": n,
-                **_plain(one),
+                **one.as_json(),
             }
             for gain in answer.gains
             for n, one in gain.points.items()
@@ -65,14 +65,6 @@ def document(
         "simulations": answer.simulations,
         "doubts": list(doubts),
     }
-
-
-def _range(one: Range | None) -> dict[str, float] | None:
-    return None if one is None else _plain(one)
-
-
-def _plain(one: Range) -> dict[str, float]:
-    return {"median": one.median, "low": one.low, "high": one.high}
 
 
 def _saturated(answer: Answer, found: Saturation | None) -> dict[str, Any] | None:

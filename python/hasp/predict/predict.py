@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from hasp.base.errors import HaspError, Interrupted
@@ -11,6 +12,7 @@ from hasp.base.figures import check_figure
 from hasp.base.files import write_file
 from hasp.base.output import STDOUT, check_writable, note, write_json
 from hasp.base.signals import interrupt_on_signals
+from hasp.lab.simulate.machines.machine import Machine
 from hasp.lab.simulate.simulation import flattened
 from hasp.locks import native
 from hasp.locks.kinds import MUTEX, RWLOCK, Kind
@@ -106,14 +108,20 @@ def threads_of(options: Options) -> list[int]:
             counts.add(count)
             count *= 4
         return sorted(counts)
-    if max(options.threads) > min(EACH_CPU * cpus, THREADS_MOST):
+    refuse_threads(options.machine, options.threads)
+    return sorted(set(options.threads))
+
+
+def refuse_threads(machine: Machine, threads: Sequence[int]) -> None:
+    """Raise HaspError for far more threads than the machine has CPUs."""
+    cpus = machine.topology.cpus
+    if max(threads) > min(EACH_CPU * cpus, THREADS_MOST):
         raise HaspError(
-            f"{options.machine.name} has {plural(cpus, 'CPU')}, too few for "
-            f"{max(options.threads)} threads",
+            f"{machine.name} has {plural(cpus, 'CPU')}, too few for "
+            f"{max(threads)} threads",
             "name fewer threads, or a machine with more CPUs; `hasp simulate --list` "
             "prints them",
         )
-    return sorted(set(options.threads))
 
 
 def names_of(text: str | None, kind: Kind, profile: Profile) -> list[str]:

@@ -49,12 +49,13 @@ class Case:
 
 @dataclass(frozen=True)
 class SiteOutcome:
-    """The sections of one site in a simulation; times are means in ns."""
+    """The sections of one site in a simulation.
+
+    Time in aborted transactions counts as acquiring, that of a commit as releasing.
+    """
 
     sections: int
-    waited_ns: float  # to acquire it, in aborted transactions, too
-    held_ns: float
-    releasing_ns: float  # to release it, or to commit
+    held_ns: float  # mean
     taken: float  # share of the threads' time to acquire and release it
     elided: int  # of the sections
     # The transactions of its outermost sections: all, and by what ended them:
@@ -197,15 +198,9 @@ ENDS = ("committed", "conflict", "capacity", "busy", "trylock", "other")
 
 def _site_outcome(record: dict[str, Any], whole_ns: float) -> SiteOutcome:
     sections = record["acquisitions"]
-
-    def mean(name: str) -> float:
-        return float(record[name]) / sections if sections else 0.0
-
     return SiteOutcome(
         sections,
-        mean("waited_ns"),
-        mean("held_ns"),
-        mean("releasing_ns"),
+        record["held_ns"] / sections if sections else 0.0,
         (record["waited_ns"] + record["releasing_ns"]) / whole_ns,
         record["elided"],
         record["begun"],

@@ -254,10 +254,9 @@ def _site(site: Site, profile: Profile, rules: Rules, whole: Whole) -> SiteFeatu
 def _elision_measures(
     use: SiteStats, hottest: Lock | None, profile: Profile
 ) -> dict[str, float | None]:
-    """Return the share of transactions that committed, and of time that it is held."""
-    elision = use.elision
+    """Return the share of transactions that committed, and that of time held."""
     return {
-        "commit_share": _ratio(elision.commits, elision.begins) if elision else None,
+        "commit_share": use.elision.commit_share if use.elision else None,
         "held_share": _ratio(hottest.hold_ns if hottest else 0, profile.duration_ns),
     }
 

@@ -18,7 +18,7 @@ from hasp.base.errors import HaspError
 from hasp.profile.model.build import load
 from hasp.profile.model.profile import Profile, Site
 from hasp.profile.report.details import histogram_lines
-from hasp.profile.report.elision import TITLES, elision_lines
+from hasp.profile.report.elision import elision_lines, title
 from hasp.profile.report.findings import stack_words
 from hasp.profile.report.words import count, plural, share, time
 
@@ -112,7 +112,7 @@ def _describe(site: Site, profile: Profile) -> Iterator[str]:
         )
     if use is not None and use.elision is not None:
         yield ""
-        yield TITLES.get(profile.transactions, "elided sections")
+        yield title(profile)
         yield from (f"  {line}" for line in elision_lines(use.elision))
     for words, stack in (("created", site.created), ("first acquired", site.first)):
         if stack:

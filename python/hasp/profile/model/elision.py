@@ -16,7 +16,7 @@ CAUSES = (
     *("wait", "explicit", "debug", "other"),
 )
 # Words for the transactions of a run.
-TRANSACTIONS = {
+TRANSACTIONS: dict[int, str] = {
     Transactions.NO_TRANSACTIONS: "",
     Transactions.PROCESSOR_TRANSACTIONS: "rtm",
     Transactions.SCRIPTED_TRANSACTIONS: "script",
@@ -133,4 +133,4 @@ def as_json(found: Elision | None) -> dict[str, Any] | None:
 
 def transactions_of(number: int) -> str:
     """Return the word for a trace's `transactions`; "" for an unknown number."""
-    return TRANSACTIONS.get(Transactions(number), "") if number in TRANSACTIONS else ""
+    return TRANSACTIONS.get(number, "")
