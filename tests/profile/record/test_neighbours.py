@@ -67,6 +67,28 @@ def test_the_recorded_program_and_this_process_are_not_neighbours(
     assert before.busiest("server") == Neighbour("other", 0.1)
 
 
+def test_a_recorded_process_with_another_name_is_not_a_neighbour(
+    machine: Machine,
+) -> None:
+    before = Neighbours()
+    machine.now = 10
+    machine.run(22, "server", 8)
+    machine.run(23, "other", 1)
+    assert before.busiest("sh", {22}) == Neighbour("other", 0.1)
+
+
+def test_time_before_the_recording_does_not_count_if_processes_were_too_many(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(neighbours, "MOST_PROCESSES", 1)
+    machine.run(24, "old", 900)
+    machine.run(25, "brief", 0)
+    before = Neighbours()
+    machine.end(25)
+    machine.now = 10
+    assert before.busiest("server") is None
+
+
 def test_a_reused_process_number_is_another_process(machine: Machine) -> None:
     machine.run(30, "old", 50)
     before = Neighbours()

@@ -119,10 +119,12 @@ class Session:
 
     def _tell_neighbour(self, neighbours: Neighbours) -> None:
         """Write to the traces which other program used most CPU time."""
-        busiest = neighbours.busiest(Path(self._target.path).name[:COMM])
+        traces = self._traces()
+        name = Path(self._target.path).name[:COMM]
+        busiest = neighbours.busiest(name, {trace.pid for trace in traces})
         if busiest is None:
             return
-        for trace in self._traces():
+        for trace in traces:
             files.tell_neighbour(trace, busiest.name, busiest.cpus)
 
     def _kill(self, program: Foreground) -> None:
