@@ -98,10 +98,30 @@ def test_a_machine_that_contradicts_the_thesis_is_a_finding(hasp, tmp_path) -> N
         (("--validate",), "--validate reads no trace and runs no command"),
     ],
 )
-def test_wrong_use_is_refused(hasp, trace, words, said) -> None:
+def test_wrong_use_is_refused(hasp, trace, capsys, words, said) -> None:
     try:
         status, _, err = hasp("elide", trace, *words)
     except SystemExit as problem:
-        status, err = problem.code, None
+        status, err = problem.code, capsys.readouterr().err
     assert status == 2
-    assert err is None or said in " ".join(err.split())
+    assert said in " ".join(err.split())
+
+
+def test_a_share_of_conflicts_is_rounded_to_one_that_is_simulated(hasp, trace) -> None:
+    words = ("--threads", "1", "--budget", "1ms", "--conflicts", "40%")
+    _, out, _ = hasp("elide", trace, *words)
+    assert "conflict in 50% of the cases" in " ".join(out.split())
+
+
+@pytest.mark.parametrize("words", [("--machine", "opteron-48"), ("--threads", "100")])
+def test_a_machine_is_refused_before_the_command_runs(hasp, tmp_path, words) -> None:
+    run = ("elide", "--predict", *words, "--", "touch", tmp_path / "ran")
+    status, _, _ = hasp(*run)
+    assert status == 2
+    assert not (tmp_path / "ran").exists()
+
+
+def test_only_a_machine_with_transactions_is_compared_with_the_thesis(hasp) -> None:
+    status, _, err = hasp("elide", "--validate", "--machine", "opteron-48")
+    assert status == 2
+    assert "has no hardware transactions" in err

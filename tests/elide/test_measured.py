@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from waiting import wait_until
 
+from hasp.base.errors import Interrupted
+from hasp.elide import measure
 from hasp.elide.configurations import ELIDE
 from hasp.elide.measure import _files
 from hasp.elide.measured_report import _judged
@@ -72,7 +74,8 @@ def test_without_transactions_the_command_is_recorded_and_predicted(
     status, out, err = hasp(*words)
     assert status == 0
     assert out.startswith("Predicted")
-    assert "so this is a prediction from one recorded run" in " ".join(err.split())
+    said = "HASP_ELISION=never turns transactions off, so this is a prediction"
+    assert f"{said} from one recorded run" in " ".join(err.split())
     assert (tmp_path / "hasp.trace").exists()
 
 
@@ -143,6 +146,23 @@ def test_an_interruption_shows_the_runs_so_far(command, tmp_path) -> None:
     assert process.returncode == 130
     assert "Interrupted: these are the runs so far." in out
     assert json.loads(file.read_text().splitlines()[-1])["interrupted"]
+
+
+def test_an_interruption_of_the_recorded_run_keeps_the_measurements(
+    hasp, command, tmp_path, monkeypatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise Interrupted(signal.SIGINT)
+
+    monkeypatch.setenv("HASP_ELISION", "seed:1")
+    monkeypatch.setattr(measure, "_recorded", interrupted)
+    file = tmp_path / "runs.jsonl"
+    words = ("elide", "--runs", "1", "--warmup", "0", "--json", file, "--", *command)
+    status, out, _ = hasp(*words)
+    assert status == 130
+    assert out.startswith("Emulated, so times mean nothing: ")
+    last = json.loads(file.read_text().splitlines()[-1])
+    assert (last["kind"], last["interrupted"]) == ("emulation", False)
 
 
 def runs_in(file: Path) -> int:

@@ -21,6 +21,7 @@ from hasp.elide.configurations import (
     GLOBAL,
     Configuration,
 )
+from hasp.elide.predict import refuse_machine
 from hasp.lab.simulate.machines.machine import Machine
 from hasp.lab.simulate.simulation import flattened
 from hasp.predict.load import CONSTANT, Load, LoadSite, Role, Scheme, Variant
@@ -163,6 +164,7 @@ def _committed(simulate: Simulate, levels: int) -> float:
 
 def validate(machine: Machine, json: str | None, jobs: int | None) -> int:
     """Print the claims; returns 1 if the simulation contradicts one."""
+    refuse_machine(machine)
     if json:
         check_writable(json)
     interrupt_on_signals()

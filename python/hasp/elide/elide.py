@@ -13,7 +13,7 @@ from hasp.compare.settings import Settings
 from hasp.elide.document import document
 from hasp.elide.hardware import Transactions, transactions
 from hasp.elide.options import Options
-from hasp.elide.predict import predict
+from hasp.elide.predict import predict, refuse
 from hasp.elide.report import show
 from hasp.profile.model.profile import Profile
 from hasp.profile.report.source import open_profile
@@ -47,6 +47,7 @@ def elide_command(options: Options, settings: Settings, *, predict_only: bool) -
         return _measured(options, settings, found)
     if not predict_only:
         note(f"{found.words}, so this is a prediction from one recorded run")
+    refuse(options)  # before the run, which may take long
     # Recording a command needs the extra `study`; a prediction from a trace does not.
     from hasp.compare.recorded_run import recorded
 

@@ -28,11 +28,12 @@ def transactions() -> Transactions:
     chosen = os.environ.get(BACK_END, "")
     if chosen.startswith(EMULATED):
         return Transactions(True, True, f"emulated ({BACK_END}={chosen})")
+    if chosen == "never":
+        return Transactions(False, False, f"{BACK_END}=never turns transactions off")
     found = probed()
     if found is None:
         raise HaspError(
             "hasp-locks does not run, so it is not known what this machine has",
             "install Hasp again for this machine",
         )
-    works = found["hardware"] == "works" and chosen != "never"
-    return Transactions(works, False, str(found["text"]))
+    return Transactions(found["hardware"] == "works", False, str(found["text"]))

@@ -75,7 +75,10 @@ def measure(
                 measurement.counts[one.name] = counts_in(files[one.name])
         if not measurement.ending:
             trace = Path(folder) / "elided.trace"
-            measurement.locks = _recorded(settings, special, trace)
+            try:
+                measurement.locks = _recorded(settings, special, trace)
+            except (HaspError, Interrupted) as problem:
+                measurement.ending = problem
     return measurement
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hasp.lab.simulate.machines.machine import Machine
+from hasp.predict.load import PARTS_MOST
 
 
 @dataclass(frozen=True)
@@ -24,3 +25,14 @@ class Options:
     budget_s: float | None = None
     jobs: int | None = None
     json: str | None = None
+
+    @property
+    def parts(self) -> int:
+        """The parts of a lock's data; sections that choose the same one conflict.
+
+        So the shares of conflicts that can be simulated are 1, 1/2, 1/3 ...
+        """
+        assert self.conflicts is not None
+        if self.conflicts <= 1 / PARTS_MOST:
+            return PARTS_MOST
+        return max(1, round(1 / self.conflicts))

@@ -137,16 +137,11 @@ def _variants(options: Options) -> list[dict[Data, Variant]]:
     if options.conflicts is None:
         parts = {Data.OWN: PARTS_MOST, Data.SHARED: 1}
     else:
-        parts = {Data.GIVEN: _parts(options.conflicts)}
+        parts = {Data.GIVEN: options.parts}
     return [
         {data: Variant(varies, lines, seed, n) for data, n in parts.items()}
         for seed, (lines, varies) in enumerate(product(LINES, (True, False)), 1)
     ]
-
-
-def _parts(conflicts: float) -> int:
-    """Return the parts of data among which two sections choose the same so often."""
-    return PARTS_MOST if conflicts <= 1 / PARTS_MOST else max(1, round(1 / conflicts))
 
 
 def _simulate(

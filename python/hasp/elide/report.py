@@ -122,7 +122,7 @@ def assumptions(options: Options, prediction: Prediction) -> str:
         "A recording does not show which data a section touches, so both extremes are "
         "simulated; --conflicts sets the share of sections of one lock that conflict."
         if options.conflicts is None
-        else f"Two sections of a lock conflict in {options.conflicts:.0%} of the cases."
+        else f"Two sections of a lock conflict in {1 / options.parts:.0%} of the cases."
     )
     return (
         f"Predicted by simulation of {options.machine.title}; nothing was elided here."

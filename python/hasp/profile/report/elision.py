@@ -43,13 +43,18 @@ def cells(row: Row, elision: Elision) -> tuple[str, ...]:
         count(elision.begins),
         share(elision.commit_share),
         few(elision.retries),
-        f"{elision.deepest}{'+' if elision.deepest == len(elision.levels) else ''}"
-        if elision.deepest
-        else "-",
+        _depth(elision),
         share(elision.wasted_share),
         short_time(elision.wait_ns + elision.fallback_ns, 3),
         causes(elision),
     )
+
+
+def _depth(elision: Elision) -> str:
+    """Return the depth of the deepest nest that committed: 3, 8+, or - without one."""
+    if not elision.deepest:
+        return "-"
+    return f"{elision.deepest}{'+' * (elision.deepest == len(elision.levels))}"
 
 
 def causes(elision: Elision, most: int = SHOWN_CAUSES) -> str:
@@ -67,7 +72,7 @@ def elision_lines(elision: Elision) -> Iterator[str]:
         f"{count(elision.elided)} sections elided; {count(elision.begins)} transactions"
         f" begun, {share(elision.commit_share)} committed, after "
         f"{few(elision.retries)} aborted attempts on average; deepest nest "
-        f"{elision.deepest}"
+        f"{_depth(elision)}"
     )
     if elision.aborted:
         yield f"aborts: {causes(elision, len(elision.aborts))}"
