@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from hasp.compare.store import Comparison
     from hasp.profile.model.profile import Profile
 
+ELISION = "E9.elide"  # the rule that proposes it
 MOST_SITES = 5
 # In the text without --why:
-ELISION = "E9.elide"  # a rule
 MOST_ALTERNATIVES = 2
 MOST_OTHERS = 4
 MOST_KINDS = 2

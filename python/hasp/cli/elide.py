@@ -32,10 +32,10 @@ examples:
   hasp elide --validate                          the simulator beside measurements
 
 Where the processor's transactions work (`hasp doctor --htm`), the command runs in six
-configurations, interleaved as `hasp compare` does it. With HASP_ELISION=script:FILE or
-seed:N, transactions are emulated, and all that is printed says so.
+configurations, interleaved as `hasp compare` does it. With HASP_ELISION=script:FILE,
+seed:N or undo, transactions are emulated, and the output says so.
 
-exit status: 0 an answer, whichever; 1 the program failed in a configuration, or
+exit status: 0 any answer; 1 the program failed in a configuration, or
 --validate missed a claim; 2 wrong usage, or a trace without what is needed; 130 after
 Ctrl-C, with what was measured or simulated so far.
 """
@@ -78,7 +78,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         type=_share,
         help="how often two sections of one lock touch the same data, such as 5%% "
-        "(default: both never and always)",
+        "(default: simulate both never and always)",
     )
     _add_control_options(parser)
     add_json_option(parser)

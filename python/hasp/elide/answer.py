@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A prediction: the throughput of each configuration, and what becomes of each lock."""
+"""A prediction: the throughput of each configuration, and the outlook of each lock."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hasp.predict.load import Load
 from hasp.profile.diagnosis.obstacles import Obstacles
 
 GAIN, LOSS = 1.05, 0.95
-MATTERS = 0.02  # share of the threads' time
-ALWAYS = 0.95  # share of the sections that never commit
+MATTERS = 0.02  # share of the threads' time; a smaller gain or loss is none
+ALWAYS = 0.95  # if more of the sections never commit, the lock counts as hopeless
 
 
 class Data(str, Enum):
@@ -31,9 +31,9 @@ class Outlook:
 
     committed: Range  # share of its sections
     aborts: Mapping[str, float]  # by cause, per section
-    busy: float  # share of the time in which the busiest lock is not free, not elided
+    busy: float  # share of the time in which its busiest lock is held, not elided
     fine: Range  # share of the threads' time to acquire and release it, not elided
-    elided: Range
+    elided: Range  # the same, elided
 
     @property
     def saves(self) -> float:
@@ -58,7 +58,8 @@ class LockAnswer:
     def matters(self) -> float:
         """How much it limits the program without elision, from 0 to 1.
 
-        A thread that starves never ends its wait, which is then in no sum.
+        The wait of a starving thread never ends, so no sum of waits contains it, but
+        the lock is busy.
         """
         looks = self.outlooks.values()
         return max((max(one.fine.median, one.busy) for one in looks), default=0.0)

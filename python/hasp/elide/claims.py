@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What Moore's thesis measured on a Core i7-4770, beside the simulation of it.
+"""Measurements of Moore's thesis on a Core i7-4770, beside simulations.
 
 The loads resemble those of the programs: short sections in many cells (fluidanimate),
 sections that make a system call (dedup), and nested sections.
@@ -64,7 +64,7 @@ def _site(number: int, locks: int, hold_ns: float, **more: Any) -> LoadSite:
 
 
 def light() -> Load:
-    """Return threads that enter short sections of 4,096 cells.
+    """Return a load of threads that enter short sections of 4,096 cells.
 
     The time between them is chosen so that one lock for all is as slow as the thesis
     measured. The other figures follow from it.
@@ -73,13 +73,13 @@ def light() -> Load:
 
 
 def calling() -> Load:
-    """Return threads whose sections make a system call."""
+    """Return a load of threads whose sections make a system call."""
     ns = 2000 * CYCLES_NS
     return _program([_site(1, 4096, ns, calls=1.0)], ns, [ns])
 
 
 def nested(levels: int) -> Load:
-    """Return threads that hold so many locks at once, each of its own."""
+    """Return a load of threads that each hold so many locks of their own at once."""
     sites = [
         _site(n, 1, 10.0, each_worker=True, inner=((n, 1.0),) if n < levels else ())
         for n in range(1, levels + 1)
@@ -101,12 +101,12 @@ class Claim:
 
     @property
     def holds(self) -> bool:
-        """Return true if the simulated figure is within the limits."""
+        """True if the simulated figure is within the limits."""
         return self.low <= self.simulated <= self.high
 
     @property
     def words(self) -> str:
-        """The simulated figure."""
+        """The simulated figure as text."""
         if self.unit == "%":
             return f"{100 * self.simulated:.2f} %"
         return number(self.simulated)

@@ -15,49 +15,44 @@ class Configuration:
 
     name: str
     thesis: str  # its name in the thesis
-    words: str
     elided: bool
     scheme: Scheme
 
     def lock(self, inner: str) -> str:
-        """Return the algorithm's name, for mutexes under `inner`."""
+        """Return the name of the mutexes' algorithm: `inner`, or `inner` elided."""
         return f"{ELISION}{inner}" if self.elided else inner
 
     @property
     def is_global(self) -> bool:
-        """Return true if all mutexes are one."""
+        """True if all mutexes are one."""
         return self.scheme.one_lock
 
 
-FINE = Configuration(
-    "fine", "futex-fine", "the program's mutexes, not elided", False, Scheme()
-)
+# "global": one recursive mutex replaces all; "nest": a trylock inside an elided section
+# is elided, too.
+FINE = Configuration("fine", "futex-fine", False, Scheme())
 GLOBAL = Configuration(
     "global",
     "futex-global",
-    "one recursive mutex for all, not elided",
     False,
     Scheme(one_lock=True),
 )
-ELIDE = Configuration("elide", "htm-fine-ta", "each mutex elided", True, Scheme())
+ELIDE = Configuration("elide", "htm-fine-ta", True, Scheme())
 ELIDE_NEST = Configuration(
     "elide-nest",
     "htm-fine-nta",
-    "the same, and a trylock inside a section is elided, too",
     True,
     Scheme(trylock_nests=True),
 )
 ELIDE_GLOBAL = Configuration(
     "elide-global",
     "htm-global-ta",
-    "one recursive mutex for all, elided",
     True,
     Scheme(one_lock=True),
 )
 ELIDE_GLOBAL_NEST = Configuration(
     "elide-global-nest",
     "htm-global-nta",
-    "the same, and a trylock inside a section is elided, too",
     True,
     Scheme(one_lock=True, trylock_nests=True),
 )
@@ -79,7 +74,7 @@ def simulated(has_inner_trylocks: bool) -> tuple[Configuration, ...]:
 
 
 def same_as(configuration: Configuration) -> Configuration:
-    """Return the one that was simulated for a configuration without inner trylocks."""
+    """Return the simulated one that this one equals if no trylock is in a section."""
     if configuration is ELIDE_NEST:
         return ELIDE
     return ELIDE_GLOBAL if configuration is ELIDE_GLOBAL_NEST else configuration

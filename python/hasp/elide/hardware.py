@@ -16,15 +16,15 @@ EMULATED = ("script:", "seed:", "undo")
 
 @dataclass(frozen=True)
 class Transactions:
-    """What begins when an elided section begins."""
+    """The transactions that elided sections begin."""
 
-    works: bool  # there are some: the processor's, or emulated ones
+    works: bool  # the processor's do, or they are emulated
     emulated: bool
     words: str
 
 
 def transactions() -> Transactions:
-    """Return this machine's transactions, or what HASP_ELISION replaces them by."""
+    """Return this machine's transactions, or those that HASP_ELISION chooses."""
     chosen = os.environ.get(BACK_END, "")
     if chosen.startswith(EMULATED):
         return Transactions(True, True, f"emulated ({BACK_END}={chosen})")
@@ -33,7 +33,8 @@ def transactions() -> Transactions:
     found = probed()
     if found is None:
         raise HaspError(
-            "hasp-locks does not run, so it is not known what this machine has",
+            "hasp-locks does not run, so Hasp cannot tell whether this machine has "
+            "transactions",
             "install Hasp again for this machine",
         )
     return Transactions(found["hardware"] == "works", False, str(found["text"]))

@@ -45,7 +45,8 @@ def measure(
 ) -> Measurement:
     """Make all runs; after Ctrl-C or at the end of the budget, return those so far.
 
-    Raises HaspError if the program does not work without Hasp.
+    Raises HaspError if the program does not work without Hasp, and Interrupted if no
+    run has ended.
     """
     chosen = CONFIGURATIONS
     names = (REFERENCE, *(one.name for one in chosen))

@@ -165,7 +165,7 @@ def _cells(
 
 
 def remarks(measurement: Measurement) -> Iterator[str]:
-    """Yield what the figures mean and lack, in sentences."""
+    """Yield sentences about what the figures mean, and about missing runs."""
     if measurement.transactions.emulated:
         yield (
             f"The transactions are {measurement.transactions.words}: sections run one "

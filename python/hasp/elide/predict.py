@@ -30,14 +30,18 @@ from hasp.profile.model.profile import Kind, Profile, Site
 from hasp.profile.report.words import plural
 
 SITES_MOST = 32
-RARE_SECTIONS = 60  # of a site in a simulation, if they take part of the time
-RARE_MATTERS = 0.01  # that part
+RARE_SECTIONS = 60  # of a site whose sections matter; a simulation contains so many
+RARE_MATTERS = 0.01  # share of a thread's time; from this on, they matter
 LONGER_MOST = 16
-USED = 0.005  # share of the run in the sections of a site that is simulated
+USED = 0.005  # share of the run; a site held for less is not simulated
 
 
 def predict(options: Options, profile: Profile) -> Prediction:
-    """Simulate the program; after Ctrl-C, return what is known if that is anything."""
+    """Simulate the program; after Ctrl-C, return the results so far.
+
+    Raises Interrupted if there are none, and HaspError for a machine or a profile that
+    does not have what is needed.
+    """
     refuse(options)
     cpus = options.machine.topology.cpus
     obstacles = obstacles_of(profile)
@@ -133,7 +137,7 @@ def _longer(load: Load) -> int:
 
 
 def _variants(options: Options) -> list[dict[Data, Variant]]:
-    """Return what a recording leaves open; each under every assumption on the data."""
+    """Return the variants of what a recording leaves open, each by assumption."""
     if options.conflicts is None:
         parts = {Data.OWN: PARTS_MOST, Data.SHARED: 1}
     else:

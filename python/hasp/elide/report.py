@@ -11,7 +11,7 @@ from hasp.elide.answer import Data, LockAnswer, Point, Prediction
 from hasp.elide.configurations import CONFIGURATIONS, same_as
 from hasp.elide.options import Options
 from hasp.elide.verdict import reasons, verdict
-from hasp.predict.report import cell, with_range
+from hasp.predict.report import USELESS, cell, with_range
 from hasp.profile.model.profile import Profile
 from hasp.profile.report.layout import print_table
 from hasp.profile.report.text import say
@@ -26,9 +26,8 @@ JUDGEMENTS = {
     "loses": "loses",
     "risks": "may lose",
     "never": "never commits",
-    "indifferent": "no matter",
+    "indifferent": "no effect",
 }
-USELESS = 0.5  # error of the simulation with the recorded threads
 
 
 def show(options: Options, profile: Profile, prediction: Prediction) -> None:
@@ -109,7 +108,7 @@ def _both(shares: list[float]) -> str:
 
 
 def assumptions(options: Options, prediction: Prediction) -> str:
-    """Return how the figures came about."""
+    """Return how the figures were obtained, in sentences."""
     load = prediction.load
     assert load
     base = ""

@@ -55,7 +55,7 @@ class Counts:
 
 
 def counts_in(path: Path) -> Counts:
-    """Return the sums of a file; nothing if no process has written it."""
+    """Return the sums of a file; zeros if no process has written it."""
     found = Counts()
     try:
         lines = path.read_text("utf-8").splitlines()

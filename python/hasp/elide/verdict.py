@@ -36,7 +36,11 @@ def verdict(prediction: Prediction) -> str:
 
 
 def best(prediction: Prediction) -> tuple[Configuration, dict[Data, Range]]:
-    """Return the elided configuration whose worst case is best, and its ratios."""
+    """Return the best elided configuration, and its ratios by assumption.
+
+    It has the largest sum of its worst and its best ratio; of equals, the one with the
+    better worst ratio.
+    """
     found: dict[Configuration, dict[Data, Range]] = {}
     for point, ratio in prediction.points.items():
         if point.configuration.elided and point.threads == prediction.most:
@@ -70,15 +74,15 @@ def _sentence(prediction: Prediction, most: int) -> str:
     where = f"{plural(prediction.most, 'thread')} of {prediction.machine}"
     said = f"Predicted for {where}: "
     kind = kind_of(prediction)
-    lows = min(ratio.median for ratio in ratios.values())
-    highs = max(ratio.median for ratio in ratios.values())
-    values = span(lows, highs)
+    medians = [ratio.median for ratio in ratios.values()]
+    low, high = min(medians), max(medians)
+    values = span(low, high)
     if kind == "gains":
         return f"{said}{chosen.name} is {values} times as fast{_due(prediction, most)}."
     if kind == "depends":
         return (
-            f"{said}{chosen.name} is {number(highs)} times as fast if sections touch "
-            f"different data, {number(lows)} if the same{_due(prediction, most)}."
+            f"{said}{chosen.name} is {number(high)} times as fast if sections touch "
+            f"different data, {number(low)} if the same{_due(prediction, most)}."
         )
     why = _why(prediction, most)
     if kind == "loses":
@@ -93,7 +97,7 @@ def span(low: float, high: float) -> str:
 
 
 def _due(prediction: Prediction, most: int) -> str:
-    """Return the lock that gains most."""
+    """Return a clause that names the lock that gains most; empty if none gains."""
     gaining = [one for one in prediction.locks if one.judgement in ("gains", "depends")]
     if not gaining:
         return ""
@@ -102,7 +106,7 @@ def _due(prediction: Prediction, most: int) -> str:
 
 
 def _why(prediction: Prediction, most: int) -> str:
-    """Return why the lock with the longest waits gains nothing."""
+    """Return a clause with the reason why the lock that limits most gains nothing."""
     waited = sorted(prediction.locks, key=lambda one: one.matters, reverse=True)
     if not waited or waited[0].matters < BUSY:
         return "; threads hardly wait for locks"
@@ -111,12 +115,8 @@ def _why(prediction: Prediction, most: int) -> str:
     if first.obstacles.never >= ALWAYS:
         reason = max(first.obstacles.found, key=lambda one: one.share).words
         return f": {name} never commits ({reason})"
-    return f": {name} {_lost(first)}"
-
-
-def _lost(one: LockAnswer) -> str:
-    commits = min((o.committed.median for o in one.outlooks.values()), default=0.0)
-    return f"commits {share(commits, ' ')}"
+    commits = min((one.committed.median for one in first.outlooks.values()), default=0)
+    return f": {name} commits {share(commits, ' ')}"
 
 
 def reasons(locks: Sequence[LockAnswer]) -> Iterator[str]:

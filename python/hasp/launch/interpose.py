@@ -91,9 +91,8 @@ def environment(
         result.update({kind.setting: chosen.of(kind) for kind in replaced})
         result.update(_park_settings(chosen.used, base))
         if any(lock.is_elided for lock in chosen.used):
-            result["HASP_ELISION_NOTE"] = (
-                "1"  # libhasp.so sets it to 0 when it has told
-            )
+            # libhasp.so sets it to 0 once it has printed its message.
+            result["HASP_ELISION_NOTE"] = "1"
     if chosen.plan:
         # Imported here because most runs have no plan.
         from hasp.locks.site_plan import apply
@@ -104,7 +103,7 @@ def environment(
 
 
 def _library(chosen: Algorithms, result: dict[str, str]) -> Path:
-    """Return the interposer; `delegate` needs one of its own, and settings."""
+    """Return the interposer; add to `result` the settings that `delegate` needs."""
     if not any(lock.is_delegate for lock in chosen.used):
         return native.library()
     obstacle = native.delegation_obstacle()

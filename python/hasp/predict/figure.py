@@ -63,10 +63,8 @@ def _curve(
 ) -> None:
     """Draw the medians over the numbers of threads, and shade the ranges."""
     ranges = points.values()
-    lows, highs = (
-        [scale * one.low for one in ranges],
-        [scale * one.high for one in ranges],
-    )
+    lows = [scale * one.low for one in ranges]
+    highs = [scale * one.high for one in ranges]
     medians = [scale * one.median for one in ranges]
     draw_curve(axes, number, name, list(points), (lows, medians, highs))
 

@@ -18,7 +18,7 @@ from hasp.profile.model.profile import Kind, Operation, Profile
 LEAST = 0.02  # share of hold time in system calls; less may be an error of the sampling
 MOSTLY = 0.2  # share of hold time
 SHORTEST_CALL = 5e3  # ns, of a system call that sleeps
-# Never elided: they have an owner, or are left to glibc.
+# Flags of mutexes that are never elided: they have an owner, or are left to glibc.
 NEVER = ("recursive", "errorcheck", "shared", "robust", "priority")
 # A wait ends one section and begins another, and in a third one, the waiter is woken.
 SECTIONS_OF_A_WAIT = 3
@@ -36,14 +36,14 @@ NAMES = frozenset(CALLS.split())
 class Obstacle:
     """A reason why some sections never commit."""
 
-    kind: str  # waits, calls, recursive
+    kind: str  # kind (of the mutexes), waits, calls
     share: float  # of the sections
     words: str
 
 
 @dataclass(frozen=True)
 class Obstacles:
-    """What is in the way of the sections of one site."""
+    """The obstacles to elision of one site's sections."""
 
     found: tuple[Obstacle, ...] = ()
     inner_tries: float = 0.0  # share of the acquisitions by trylock inside a section

@@ -15,7 +15,7 @@ from hasp.profile.report.words import count, few, listed, plural, share
 
 BARS = " ▁▂▃▄▅▆▇█"
 SPARK_WIDTH = 10
-SHORTEST_NAME = 19
+SHORTEST_NAME = 19  # columns, however narrow the terminal is
 NAME_WIDTH = 26  # the width that remains beside the other columns
 STATE_WIDTH = 34  # the same in the threads' table
 HOLDER_WIDTH = 12
@@ -47,7 +47,7 @@ def order_of(title: str) -> Order:
 
 
 SITE_HEADINGS = ("site", "waiting", "held", "acq/s", "cont", "now", "holder", "waiters")
-ELIDED = "elided"  # a column of programs whose mutexes are elided, before `cont`
+ELIDED = "elided"  # this column is only shown if mutexes are elided
 ELIDED_PLACE = SITE_HEADINGS.index("cont")
 THREAD_HEADINGS = ("thread", "tid", "waiting", "section", "cpu", "now")
 
@@ -63,7 +63,7 @@ def sorted_sites(interval: Interval, order: Order) -> list[SiteRow]:
 
 
 def site_headings(elides: bool) -> tuple[str, ...]:
-    """Return the headings of the sites; `elides`: with the share of elisions."""
+    """Return the headings of the sites; `elides` adds the share of elided sections."""
     headings = list(SITE_HEADINGS)
     if elides:
         headings.insert(ELIDED_PLACE, ELIDED)

@@ -11,4 +11,4 @@ class Neighbour:
     """Another program on the machine, all its processes together."""
 
     name: str  # as in /proc/PID/comm, at most 15 bytes
-    cpus: float  # its CPU time by elapsed time
+    cpus: float  # its CPU time divided by the elapsed time

@@ -25,7 +25,7 @@ SHOWN_CAUSES = 1
 
 
 def elided_rows(found: Sequence[Row]) -> list[tuple[Row, Elision]]:
-    """Return the rows whose locks were elided, or were tried to be."""
+    """Return the rows with locks that were elided, or that Hasp tried to elide."""
     return [(row, row.use.elision) for row in found if row.use.elision is not None]
 
 
