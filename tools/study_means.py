@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Print how good each lock of a study is on the whole, as a Markdown table.
+
+    tools/study_means.py docs/studies/two-cpus/auto
+
+The geometric mean over all programs and sizes of the median throughput, relative to
+glibc's lock, with a 95 % interval (percentile bootstrap of the runs), and the number of
+cases in which the lock is within 5 % of the best one. Cases that lack a lock are left
+out for all locks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import geometric_mean, median
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "python"))
+
+from hasp.locks.native import REFERENCE  # noqa: E402
+from hasp.study import campaign, grids, samples  # noqa: E402
+
+RESAMPLES = 1000
+NEAR = 0.95  # of the best lock's throughput
+
+Case = Mapping[str, Sequence[float]]  # the throughput of each run, by lock
+
+
+def cases_of(store: Path, machine: str) -> list[Case]:
+    """Return the runs of each program and size that ran under every lock."""
+    runs = grids.runs_of(samples.open_store(store).read(), machine, campaign.THROUGHPUT)
+    found: dict[tuple[str, int | None], dict[str, Sequence[float]]] = {}
+    for (program, lock, size), values in runs.items():
+        found.setdefault((program, size), {})[lock] = values
+    locks = {lock for case in found.values() for lock in case}
+    return [case for case in found.values() if set(case) == locks]
+
+
+def mean_of(lock: str, cases: Sequence[Case]) -> float:
+    """Return the geometric mean of a lock's medians relative to glibc's."""
+    return geometric_mean(median(one[lock]) / median(one[REFERENCE]) for one in cases)
+
+
+def resampled(cases: Sequence[Case], random: np.random.Generator) -> list[Case]:
+    """Return the cases with runs drawn from the measured ones."""
+    return [
+        {lock: random.choice(runs, len(runs)).tolist() for lock, runs in one.items()}
+        for one in cases
+    ]
+
+
+def rows(cases: Sequence[Case]) -> list[str]:
+    """Return the table, the best lock first."""
+    random = np.random.default_rng(1)
+    drawn = [resampled(cases, random) for _ in range(RESAMPLES)]
+    lines = []
+    for lock in sorted(cases[0], key=lambda one: -mean_of(one, cases)):
+        means = [mean_of(lock, one) for one in drawn]
+        low, high = np.percentile(means, [2.5, 97.5])
+        near = sum(
+            median(one[lock]) >= NEAR * max(map(median, one.values())) for one in cases
+        )
+        interval = "" if lock == REFERENCE else f"{low:.2f} to {high:.2f}"
+        lines.append(
+            f"| `{lock}` | {mean_of(lock, cases):.2f} | {interval} "
+            f"| {near} of {len(cases)} |"
+        )
+    return lines
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("store", type=Path, help="a store of `hasp study run`")
+    parser.add_argument("--machine", default="two-cpus", help="its name in the store")
+    arguments = parser.parse_args()
+    cases = cases_of(arguments.store, arguments.machine)
+    if not cases:
+        raise SystemExit(f"{arguments.store} has no case with every lock")
+    print("| lock | geometric mean | interval | within 5 % of the best |")
+    print("|---|--:|---|--:|")
+    print("\n".join(rows(cases)))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
