@@ -67,8 +67,7 @@ def _ratios(executor: dict[str, Any], data: Data) -> str:
 
 
 def measured(executor: dict[str, Any], data: Data) -> Iterator[str]:
-    """Yield the section with throughputs of `hasp bench delegation`."""
-    yield "## Cost, measured\n"
+    """Yield the throughputs of `hasp bench delegation`."""
     records = data.delegation.get(executor["name"], [])
     if not records:
         yield paragraph(f"Not measured yet: `{DELEGATION}` has no data on it.")

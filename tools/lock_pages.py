@@ -287,11 +287,11 @@ def quantity(value: object, unit: str) -> str:
 
 
 def _cost(lock: Lock, data: Data) -> Iterator[str]:
+    yield "## Cost, measured\n"
     kind = kind_of(lock)
     if kind is EXECUTOR:
         yield from measured(lock, data)
         return
-    yield "## Cost, measured\n"
     records = data.bench.get(label(lock, lock["name"]), [])
     if not records:
         file = str(BENCH).replace("locks", kind.benchmark)

@@ -31,24 +31,13 @@ class Configuration:
 # "global": one recursive mutex replaces all; "nest": a trylock inside an elided section
 # is elided, too.
 FINE = Configuration("fine", "futex-fine", False, Scheme())
-GLOBAL = Configuration(
-    "global",
-    "futex-global",
-    False,
-    Scheme(one_lock=True),
-)
+GLOBAL = Configuration("global", "futex-global", False, Scheme(one_lock=True))
 ELIDE = Configuration("elide", "htm-fine-ta", True, Scheme())
 ELIDE_NEST = Configuration(
-    "elide-nest",
-    "htm-fine-nta",
-    True,
-    Scheme(trylock_nests=True),
+    "elide-nest", "htm-fine-nta", True, Scheme(trylock_nests=True)
 )
 ELIDE_GLOBAL = Configuration(
-    "elide-global",
-    "htm-global-ta",
-    True,
-    Scheme(one_lock=True),
+    "elide-global", "htm-global-ta", True, Scheme(one_lock=True)
 )
 ELIDE_GLOBAL_NEST = Configuration(
     "elide-global-nest",

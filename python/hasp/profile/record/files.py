@@ -64,30 +64,29 @@ def _is_mapped_by(pid: int, path: Path) -> bool:
 
 def tell_signal(trace: Trace, number: int) -> None:
     """Record in a trace that a signal killed its process."""
-    _write(trace, "stopped_by", number)
+    _write(trace, stopped_by=number)
 
 
 def tell_neighbour(trace: Trace, name: str, cpus: float) -> None:
     """Record in a trace which other program used most CPU time, and how many CPUs."""
-    _write(trace, "neighbour_percent", round(100 * cpus))
-    _write(trace, "neighbour", name)
+    _write(trace, neighbour=name, neighbour_percent=round(100 * cpus))
 
 
-def _write(trace: Trace, name: str, value: int | str) -> None:
-    """Write a field of a trace's header."""
+def _write(trace: Trace, **fields: int | str) -> None:
+    """Write fields of a trace's header."""
     # Imported here so that the program starts without numpy loaded.
     from hasp.profile.trace.format import HEADER
 
     assert HEADER.fields is not None
-    kind, offset, *_ = HEADER.fields[name]
-    written = (
-        value.to_bytes(kind.itemsize, sys.byteorder)
-        if isinstance(value, int)
-        else os.fsencode(value)[: kind.itemsize].ljust(kind.itemsize, b"\0")
-    )
     with contextlib.suppress(OSError), trace.path.open("r+b") as file:
-        file.seek(offset)
-        file.write(written)
+        for name, value in fields.items():
+            kind, offset, *_ = HEADER.fields[name]
+            file.seek(offset)
+            if isinstance(value, int):
+                file.write(value.to_bytes(kind.itemsize, sys.byteorder))
+            else:
+                text = os.fsencode(value)[: kind.itemsize]
+                file.write(text.ljust(kind.itemsize, b"\0"))
 
 
 def names(path: Path) -> list[Path]:

@@ -83,8 +83,8 @@ def _cpu_times() -> dict[tuple[int, str], tuple[str, float]] | None:
         except OSError:
             continue  # it has ended, or is hidden
         # proc_stat(5): the name is in parentheses and may contain any character.
-        name = line[line.index("(") + 1 : line.rindex(")")]
-        fields = line[line.rindex(")") + 2 :].split()
+        head, _, rest = line.rpartition(")")
+        name, fields = head.partition("(")[2], rest.split()
         user, system, started = int(fields[11]), int(fields[12]), fields[19]
         found[int(number), started] = (name, (user + system) / ticks)
     return found
