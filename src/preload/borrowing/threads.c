@@ -65,7 +65,8 @@ EXPORT int thrd_create(thrd_t *thread, thrd_start_t body, void *argument)
     return error;
 }
 
-/* The CPU time of a thread is the kernel's; other clocks are read often. */
+/* Only the clock of a thread's CPU time depends on the kernel thread. The others are
+ * read often, so they do not end a stretch. */
 EXPORT int clock_gettime(clockid_t clock, struct timespec *time)
 {
     if (unlikely(clock == CLOCK_THREAD_CPUTIME_ID))

@@ -144,7 +144,8 @@ void services_direct_store(struct tx_memory *memory, struct atomic_u64 *word,
 unsigned services_ask(struct tx_services *services, uint64_t service,
                       void *(*section)(void *), void *context);
 
-/* Sections. The contexts are a struct tx_client and a struct tx_direct. */
+/* The sections that a service executes. Those of a transaction get its struct tx_client
+ * as their context, those of a direct access a struct tx_direct. */
 void *service_grant(void *context);     /* a stripe to the client */
 void *service_grant_all(void *context); /* all of `service` that the client stores to */
 void *service_forget(void *context);    /* the client no longer reads the stripe */
