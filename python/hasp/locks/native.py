@@ -264,7 +264,7 @@ def wrapper_of(plain: LockInfo, prefix: str = WRAPPER) -> LockInfo:
         )
     raise HaspError(
         f"{plain.name} cannot be wrapped: {prefix}{plain.name} does not exist",
-        f"`{prefix}NAME` accepts every lock except `{REFERENCE}`",
+        f"`{prefix}NAME` accepts every lock except `{REFERENCE}` and `{DELEGATE}`",
     )
 
 
