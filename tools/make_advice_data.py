@@ -23,7 +23,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs/data/advice.jsonl"
 STUDY = ROOT / "docs/studies/advice"
-CAMPAIGNS = ("plan", "lengths", "fresh", "unseen", "unseen2")
+CAMPAIGNS = ("plan", "lengths", "fresh", "unseen", "unseen2", "unseen3")
 RECORDINGS = 3
 SIGNIFICANT = 6  # digits of each value
 SPLIT = STUDY / "split.toml"
@@ -40,6 +40,7 @@ LEAST = {
 }
 # The first list of the split that names a program counts.
 HALVES = {
+    "unseen-last": "unseen-last",
     "unseen-later": "unseen-later",
     "unseen": "unseen",
     "fresh": "fresh",

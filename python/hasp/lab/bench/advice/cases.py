@@ -13,7 +13,7 @@ from hasp.base.errors import HaspError
 from hasp.locks.native import REFERENCE
 from hasp.profile.diagnosis.features import BarrierWaits, Features, SiteFeatures
 
-HALVES = ("fitting", "judging", "fresh", "unseen", "unseen-later")
+HALVES = ("fitting", "judging", "fresh", "unseen", "unseen-later", "unseen-last")
 
 
 @dataclass(frozen=True)
