@@ -7,15 +7,20 @@ run under every lock, from the store of the study, and the measures of some reco
 runs, which the advice is given from.
 
     tools/make_advice_data.py record TRACES     record the programs, about four minutes
+    tools/make_advice_data.py prove TRACES --only unseen3
+                                                compare locks as `hasp advise` does
     tools/make_advice_data.py write TRACES      write the data from the traces
+
+A program without traces keeps its recordings, and one without comparisons its proofs.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -28,6 +33,7 @@ RECORDINGS = 3
 SIGNIFICANT = 6  # digits of each value
 SPLIT = STUDY / "split.toml"
 AGAIN = STUDY / "again"  # the store of programs that were measured again, later
+PROOF_FIELDS = ("lock", "verdict", "ratio", "low", "high", "runs")
 LEAST_RUNS = 2  # of a lock of these; if it has fewer, its older runs count
 # Sites below all of these are left out.
 LEAST = {
@@ -51,20 +57,24 @@ HALVES = {
 }
 sys.path.insert(0, str(ROOT / "python"))
 
+from hasp.advise.advice import Options, proved  # noqa: E402
 from hasp.base.document import Document  # noqa: E402
 from hasp.base.errors import HaspError  # noqa: E402
 from hasp.compare.recorded_run import recorded, weight  # noqa: E402
+from hasp.profile.diagnosis import advise  # noqa: E402
 from hasp.profile.diagnosis.measure import features  # noqa: E402
 from hasp.profile.diagnosis.rules import load as load_rules  # noqa: E402
+from hasp.profile.model import proofs  # noqa: E402
 from hasp.profile.model.build import load as load_trace  # noqa: E402
+from hasp.profile.model.build import load_keeping_symbols  # noqa: E402
 from hasp.profile.record import files  # noqa: E402
 from hasp.study import campaign, grids, samples, shapes  # noqa: E402
 from hasp.study.program import StudyProgram  # noqa: E402
 
 
-def programs() -> Iterator[StudyProgram]:
-    """Every program of the study."""
-    for name in CAMPAIGNS:
+def programs(campaigns: Sequence[str] = CAMPAIGNS) -> Iterator[StudyProgram]:
+    """Every program of the campaigns."""
+    for name in campaigns:
         yield from campaign.load(STUDY / f"{name}.toml").programs
 
 
@@ -115,11 +125,11 @@ def trace_of(traces: Path, program: str, threads: int, recording: int) -> Path:
     return traces / f"{program.replace(' ', '-')}-{threads}-{recording}.trace"
 
 
-def record(traces: Path) -> None:
+def record(traces: Path, campaigns: Sequence[str]) -> None:
     """Record each program with each number of threads, in rounds."""
     traces.mkdir(parents=True, exist_ok=True)
     for recording in range(RECORDINGS):
-        for program in programs():
+        for program in programs(campaigns):
             for threads in program.settings.threads:
                 path = trace_of(traces, program.name, threads or 1, recording)
                 if path.exists():
@@ -128,6 +138,37 @@ def record(traces: Path) -> None:
                     recorded(shapes.here(program), threads, path, sample=False)
                 except HaspError as problem:
                     print(f"{path.name}: {problem.message}", file=sys.stderr)
+
+
+def prove(traces: Path, campaigns: Sequence[str]) -> None:
+    """Compare locks on each program as `hasp advise -- COMMAND` does by default.
+
+    It judges the first recording, and leaves its proofs beside the trace.
+    """
+    for program in programs(campaigns):
+        for threads in program.settings.threads:
+            path = trace_of(traces, program.name, threads or 1, 0)
+            if proofs.path_of(path).exists() or not files.names(path):
+                continue
+            profile = max(map(load_keeping_symbols, files.names(path)), key=weight)
+            settings = dataclasses.replace(
+                shapes.here(program), threads=(threads,), locks=()
+            )
+            options = Options(trace=str(path))
+            try:
+                proved(profile, advise(profile, options.rules), settings, options)
+            except HaspError as problem:
+                print(f"{path.name}: {problem.message}", file=sys.stderr)
+
+
+def proofs_of(path: Path) -> list[dict[str, Any]] | None:
+    """The results of the comparison after a recording; None if there was none."""
+    if not proofs.path_of(path).exists():
+        return None
+    return [
+        known({name: getattr(one, name) for name in PROOF_FIELDS})
+        for one in proofs.read(path)
+    ]
 
 
 def measures_of(path: Path) -> dict[str, Any] | None:
@@ -169,6 +210,10 @@ def rounded(value: float) -> float:
 
 def cases(traces: Path) -> Iterator[dict[str, Any]]:
     """The records of the data file."""
+    before = {
+        (one["program"], one["threads"]): one
+        for one in map(json.loads, DATA.read_text("utf-8").splitlines())
+    }
     runs, again = runs_in(STUDY / "store"), runs_in(AGAIN)
     for program in programs():
         for size in program.settings.threads:
@@ -177,24 +222,38 @@ def cases(traces: Path) -> Iterator[dict[str, Any]]:
                 trace_of(traces, program.name, threads, number)
                 for number in range(RECORDINGS)
             ]
-            yield {
+            old = before.get((program.name, threads), {})
+            recordings = old.get("recordings")
+            if recordings is None or any(path.exists() for path in paths):
+                recordings = undisturbed(list(map(measures_of, paths)))
+            case = {
                 "program": program.name,
                 "threads": threads,
                 "half": half_of(program.name),
                 "study": STUDY.name,
                 "runs": values_of(runs, again, program, threads),
-                "recordings": undisturbed(list(map(measures_of, paths))),
+                "recordings": recordings,
             }
+            proven = proofs_of(paths[0]) or old.get("proofs")
+            yield {**case, "proofs": proven} if proven else case
 
 
 def main() -> int:
     """Record, or write the data."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=("record", "write"))
+    parser.add_argument("what", choices=("record", "prove", "write"))
     parser.add_argument("traces", type=Path, help="the folder of the traces")
+    parser.add_argument(
+        "--only",
+        choices=CAMPAIGNS,
+        nargs="+",
+        default=CAMPAIGNS,
+        help="record or prove the programs of these campaigns only",
+    )
     arguments = parser.parse_args()
-    if arguments.what == "record":
-        record(arguments.traces)
+    if arguments.what != "write":
+        do = record if arguments.what == "record" else prove
+        do(arguments.traces, arguments.only)
         return 0
     lines = [
         json.dumps(case, separators=(",", ":")) for case in cases(arguments.traces)

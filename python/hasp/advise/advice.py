@@ -102,7 +102,7 @@ def advise_on_command(options: Options, settings: Settings) -> int:
     if not options.proof:
         return deliver(Answer(profile, verdict), options)
     note(headline.verdict(profile).sentence)
-    return deliver(_proved(profile, verdict, settings, options), options)
+    return deliver(proved(profile, verdict, settings, options), options)
 
 
 def _opened(options: Options) -> Profile:
@@ -121,7 +121,7 @@ def _judged(
     )
 
 
-def _proved(
+def proved(
     profile: Profile, verdict: Verdict, settings: Settings, options: Options
 ) -> Answer:
     """Compare the candidates, keep the proofs, and judge again with the results."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hasp.advise.proof import Proof
     from hasp.compare.store import Comparison
     from hasp.profile.model.profile import Profile
+    from hasp.profile.model.proofs import LockProof
 
 ELISION = "E9.elide"  # the rule that proposes it
 MOST_SITES = 5
@@ -58,7 +59,10 @@ def short(verdict: Verdict, profile: Profile) -> list[str]:
     """Return the lines below the sentence: the lock, cautions, and other sites."""
     site = next(iter(verdict.advised or verdict.sites), None)
     lines = []
-    if site is not None:
+    if verdict.winner:
+        command = f"hasp run --lock {verdict.winner.lock} -- COMMAND"
+        lines.append(f"the program: {command} {_measured(verdict.winner)}")
+    elif site is not None:
         lines += _lock_lines(site, profile)
     lines += _elision_lines(verdict)
     for other in verdict.other_kinds[:MOST_KINDS]:
@@ -96,8 +100,7 @@ def _lock_lines(site: SiteVerdict, profile: Profile) -> list[str]:
     )
     command = f"hasp run --lock {site.recommendation} -- COMMAND"
     if proof is not None:
-        fast = f"was {proof.words} as fast ({proof.metric})"
-        return [f"the lock of {site.name}: {command} {fast}"]
+        return [f"the lock of {site.name}: {command} {_measured(proof)}"]
     lines = [f"the lock of {site.name}: {command}"]
     if site.alternatives:
         names = [site.recommendation, *site.alternatives[:MOST_ALTERNATIVES]]
@@ -107,6 +110,10 @@ def _lock_lines(site: SiteVerdict, profile: Profile) -> list[str]:
             "measures which is best"
         )
     return lines
+
+
+def _measured(proof: LockProof) -> str:
+    return f"was {proof.words} as fast ({proof.metric})"
 
 
 def _print_reasons(verdict: Verdict, out: Console) -> None:

@@ -23,21 +23,24 @@ from hasp.profile.diagnosis.verdict import Verdict
 def candidates(
     verdict: Verdict, rules: Rules, number: int, proven: Proven = NOTHING
 ) -> list[str]:
-    """The locks to try: the recommendations for the sites, then their alternatives.
+    """The locks to try: the recommendations for the sites, then locks that differ.
 
-    The site with the largest possible gain comes first. If the rules recommend nothing,
-    the candidates are locks that differ as much as possible. Locks that a rule forbids
+    The site with the largest possible gain comes first. The alternatives of its lock
+    resemble it, so locks that suit other programs best (`tried` of the rules) precede
+    them: the comparison is to find what the rules overlook. Locks that a rule forbids
     here and locks that a proof refuted are not tried. The lock that the program ran
     under is tried as well if it is not the reference.
     """
     found = [site.recommendation for site in verdict.advised if site.recommendation]
     found[1:1] = [other.label for other in verdict.other_kinds[:1]]
-    found += [name for site in verdict.advised for name in site.alternatives]
     present = verdict.features.lock or native.REFERENCE
     suitable = {lock.name for lock in fitting(verdict.fired, rules, native.locks())}
+    found += [name for name in rules.tried if name in suitable]
+    found += [name for site in verdict.advised for name in site.alternatives]
+    found += [name for name in rules.order if name in suitable]
     others = [
         name
-        for name in dict.fromkeys([*found, *(n for n in rules.order if n in suitable)])
+        for name in dict.fromkeys(found)
         if name not in (native.REFERENCE, present) and not proven.refutes(name)
     ]
     kept = [] if present == native.REFERENCE else [present]

@@ -22,6 +22,7 @@ from hasp.lab.bench.advice.judge import (
     best_fixed_lock,
     best_lock,
     chosen,
+    compared,
     summary,
 )
 from hasp.profile.diagnosis.rules import load as load_rules
@@ -92,6 +93,28 @@ def test_without_a_recommendation_glibcs_lock_is_kept(tmp_path: Path) -> None:
         "glibc",
     ]
     assert len(advised([one], load_rules())) == 2
+
+
+def test_what_a_comparison_proved_is_recommended_after_it(tmp_path: Path) -> None:
+    won = {"lock": "spinbit", "verdict": "best", "ratio": 2.0, "low": 1.9, "high": 2.1}
+    kept = {"lock": "mcs", "verdict": "harmful", "ratio": 0.5, "low": 0.4, "high": 0.6}
+    proofs = [{**one, "runs": 7} for one in (won, kept)]
+    cases = load(
+        written(tmp_path, case("p", proofs=proofs), case("q", proofs=proofs[1:]))
+    )
+    after = compared(cases, load_rules())
+    assert [one.lock for one in after] == ["spinbit", "glibc"]
+    assert after[0].regret == 0.0
+    halves = summaries(cases, advised(cases, load_rules()), after)
+    assert [one.method for one in halves["fitting"]][-1] == "hasp advise -- COMMAND"
+    assert any(
+        "hasp advise -- COMMAND: median" in one for one in missed_targets(halves)
+    )
+    # Only where every case of a half was compared.
+    some = load(written(tmp_path, case("p", proofs=proofs), case("q")))
+    after = compared(some, load_rules())
+    assert len(after) == 1
+    assert len(summaries(some, advised(some, load_rules()), after)["fitting"]) == 3
 
 
 def test_recorded_barriers_are_read(tmp_path: Path) -> None:
@@ -190,7 +213,8 @@ def test_the_page_shows_what_the_present_rules_give() -> None:
     """After a change of the rules: `hasp bench advice --markdown` and the page."""
     cases = load(DATA)
     choices = advised(cases, load_rules())
-    tables = markdown(cases, choices, summaries(cases, choices))
+    after = compared(cases, load_rules())
+    tables = markdown(cases, choices, after, summaries(cases, choices, after))
     page = (ROOT / "docs/hasp-bench-advice.md").read_text("utf-8")
     for one in tables.strip().split("\n\n"):
         assert one in page

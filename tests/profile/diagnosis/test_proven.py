@@ -8,10 +8,12 @@ from dataclasses import replace
 import profile_samples as samples
 import pytest
 
+from hasp.advise.report import short
 from hasp.advise.trial import candidates
 from hasp.locks import native
 from hasp.profile.diagnosis import advise
 from hasp.profile.diagnosis.diagnose import diagnose
+from hasp.profile.diagnosis.judge import judge
 from hasp.profile.diagnosis.proven import Proven
 from hasp.profile.diagnosis.rules import load
 from hasp.profile.model.profile import Profile
@@ -42,12 +44,33 @@ def test_a_refuted_recommendation_is_not_repeated(verdict: str) -> None:
     assert site.keep in verdict_then.sentence
 
 
-def test_a_lock_that_is_surely_slower_than_the_present_one_is_refuted() -> None:
+def test_a_lock_that_was_no_faster_than_the_present_one_is_refuted() -> None:
     first = advise(proved()).recommendation or ""
     slower = proof(first, "cannot tell", 0.9, 0.85, 0.95)
     assert advise(proved(slower)).recommendation is None
-    unsure = replace(slower, high=1.05)
-    assert advise(proved(unsure)).recommendation == first
+    perhaps_slower = replace(slower, high=1.05)
+    assert advise(proved(perhaps_slower)).recommendation is None
+    perhaps_faster = proof(first, "cannot tell", 1.05, 0.95, 1.2)
+    assert advise(proved(perhaps_faster)).recommendation == first
+
+
+def test_a_winner_is_recommended_where_no_rule_sees_trouble() -> None:
+    """The rules kept glibc's lock, and the comparison found a faster one."""
+    winner = proof("spinbit", "best", 1.5, 1.4, 1.6)
+    quiet = replace(advise(proved()).features, section_share=0.001, sites=())
+    kept = judge(quiet, load(), native.locks())
+    assert kept.recommendation is None
+    verdict = judge(quiet, load(), native.locks(), proven=Proven([winner]))
+    assert verdict.recommendation == "spinbit"
+    assert "the program: hasp run --lock spinbit -- COMMAND was 1.50 times" in "".join(
+        short(verdict, proved(winner))
+    )
+
+
+def test_a_winner_of_another_kind_is_no_mutex() -> None:
+    winner = proof("rwlock:bravo+rw-futex", "best", 1.5, 1.4, 1.6)
+    first = advise(proved()).recommendation
+    assert advise(proved(winner)).recommendation == first
 
 
 def test_the_proven_winner_is_recommended() -> None:

@@ -68,6 +68,7 @@ def judge(
         features=features,
         objective=objective,
         other_kinds=other_kinds(features),
+        winner=proven.winner,
     )
 
 

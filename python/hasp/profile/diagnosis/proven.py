@@ -24,15 +24,18 @@ class Proven:
 
     @property
     def winner(self) -> LockProof | None:
-        """The fastest lock, if it is proven faster than the present one; else None."""
+        """The fastest mutex, if it is proven faster than the present one; else None."""
         sure = [one for one in self.proofs if one.low is not None and one.low > 1]
-        best = [one for one in sure if one.verdict == BEST]
+        best = [one for one in sure if one.verdict == BEST and ":" not in one.lock]
         return max(best, key=lambda one: one.ratio, default=None)
 
     def refutes(self, lock: str) -> bool:
-        """Return true if the lock is proven slower than another, or the present one."""
+        """Return true if the lock is proven slower than another, or measured no faster.
+
+        A lock whose interval includes 1 is not worth a change unless its median is.
+        """
         return any(
-            one.verdict in REFUTED or (one.high is not None and one.high < 1)
+            one.verdict in REFUTED or one.ratio < 1
             for one in self.proofs
             if one.lock == lock
         )

@@ -150,6 +150,7 @@ class Rules:
     members: Mapping[str, tuple[str, ...]]
     relaxed: tuple[str, ...]  # stages, the first to give way first
     order: tuple[str, ...]  # the default ranking of algorithms
+    tried: tuple[str, ...]  # what a comparison tries beside the recommended one
     never: Mapping[str, str]  # algorithms that are not recommended, and why
 
     def limit(self, name: str) -> float:
@@ -238,6 +239,7 @@ def _parse(raw: dict[str, Any]) -> Rules:
         members={name: tuple(found) for name, found in raw["members"].items()},
         relaxed=tuple(raw["relaxed"]),
         order=tuple(raw["order"]),
+        tried=tuple(raw["tried"]),
         never=dict(raw.get("never", {})),
     )
 

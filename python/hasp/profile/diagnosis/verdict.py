@@ -9,6 +9,7 @@ from typing import Any
 from hasp.profile.diagnosis.evaluate import Fired, Unknown
 from hasp.profile.diagnosis.features import Features, SiteFeatures
 from hasp.profile.diagnosis.measures import measures
+from hasp.profile.model.proofs import LockProof
 
 SCHEMA = "hasp.advise/1"
 
@@ -79,6 +80,7 @@ class Verdict:
     features: Features
     objective: str
     other_kinds: tuple[KindAdvice, ...] = ()  # the costliest site first
+    winner: LockProof | None = None  # the lock that a comparison proved to be faster
 
     def of(self, site: int) -> SiteVerdict | None:
         """Return the verdict on one site; None if there is none."""
@@ -98,8 +100,11 @@ class Verdict:
         """Return the algorithm to try for the whole program; None:
 
         keep the present one. A site that should keep it decides if it costs more than
-        those where another one may gain.
+        those where another one may gain. A measurement overrides the rules, also where
+        these see no trouble at any site.
         """
+        if self.winner:
+            return self.winner.lock
         first = next(iter(self.advised), None)
         kept = max((site.cost for site in self.sites if site.keep), default=0.0)
         return first.recommendation if first and kept <= first.cost else None
@@ -110,6 +115,7 @@ class Verdict:
             "schema": SCHEMA,
             "verdict": self.sentence,
             "evidence": list(self.evidence),
+            "recommendation": self.recommendation,
             "locks_matter": self.locks_matter,
             "objective": self.objective,
             "bottlenecks": list(self.bottlenecks),

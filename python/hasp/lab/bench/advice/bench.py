@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "hasp.bench.advice/1"
 ADVICE = "hasp advise"
+COMPARED = "hasp advise -- COMMAND"
 ALL = "all"
 
 
@@ -39,14 +40,16 @@ def bench_advice(options: Options) -> int:
     rules = load_rules().set(options.settings)
     cases = load(options.source)
     advice = judged.advised(cases, rules)
-    halves = summaries(cases, advice)
+    compared = judged.compared(cases, rules)
+    halves = summaries(cases, advice, compared)
     if options.json:
-        write_json(_records(advice, halves), options.json)
+        write_json(_records(advice, compared, halves), options.json)
     if options.markdown:
-        Path(options.markdown).write_text(markdown(cases, advice, halves), "utf-8")
+        tables = markdown(cases, advice, compared, halves)
+        Path(options.markdown).write_text(tables, "utf-8")
         note(f"wrote {options.markdown}")
     if options.json != STDOUT:
-        _print(cases, advice, halves, console())
+        _print(cases, advice, compared, halves, console())
     missed = missed_targets(halves)
     for words in missed if options.check_targets else ():
         note(f"target missed: {words}")
@@ -54,9 +57,12 @@ def bench_advice(options: Options) -> int:
 
 
 def summaries(
-    cases: Sequence[Case], advice: Sequence[Choice]
+    cases: Sequence[Case], advice: Sequence[Choice], compared: Sequence[Choice] = ()
 ) -> dict[str, list[Summary]]:
-    """Return the summaries of the advice and the baselines, by half and for all."""
+    """Return the summaries of the advice and the baselines, by half and for all.
+
+    Last, where the comparison was made for every case of a half, what it recommends.
+    """
     found = {}
     for half in (*HALVES, ALL):
         mine = [case for case in cases if half in (case.half, ALL)]
@@ -69,28 +75,37 @@ def summaries(
             judged.summary("keep glibc's", judged.fixed(mine, judged.GLIBC)),
             judged.summary(f"always {lock}", judged.fixed(mine, lock)),
         ]
+        after = [one for one in compared if half in (one.case.half, ALL)]
+        if len(after) == len(mine):
+            found[half].append(judged.summary(COMPARED, after))
     return found
 
 
 def missed_targets(halves: dict[str, list[Summary]]) -> list[str]:
     """The targets that the advice misses, in words."""
     found = []
-    for half, (own, *_) in halves.items():
-        limits = (
-            ("median regret", own.median, judged.MEDIAN_LIMIT),
-            ("90th percentile of the regret", own.tail, judged.TAIL_LIMIT),
-            ("largest loss against glibc's lock", own.worse_than_glibc,
-             judged.WORSE_LIMIT),
-        )  # fmt: skip
-        found += [
-            f"{half}: {name} {_percent(value)}, at most {_percent(limit)} allowed"
-            for name, value, limit in limits
-            if round(value, 3) > limit
-        ]
-        if own.unmeasured:
-            found.append(
-                f"{half}: {own.unmeasured} recommended locks were not measured"
-            )
+    for half, methods in halves.items():
+        for own in methods:
+            if own.method in (ADVICE, COMPARED):
+                found += _missed(half, own)
+    return found
+
+
+def _missed(half: str, own: Summary) -> list[str]:
+    """The targets that one method misses on a half."""
+    limits = (
+        ("median regret", own.median, judged.MEDIAN_LIMIT),
+        ("90th percentile of the regret", own.tail, judged.TAIL_LIMIT),
+        ("largest loss against glibc's lock", own.worse_than_glibc, judged.WORSE_LIMIT),
+    )
+    who = half if own.method == ADVICE else f"{half}, {own.method}"
+    found = [
+        f"{who}: {name} {_percent(value)}, at most {_percent(limit)} allowed"
+        for name, value, limit in limits
+        if round(value, 3) > limit
+    ]
+    if own.unmeasured:
+        found.append(f"{who}: {own.unmeasured} recommended locks were not measured")
     return found
 
 
@@ -101,12 +116,19 @@ def _percent(share: float | None) -> str:
 
 
 def _records(
-    advice: Sequence[Choice], halves: dict[str, list[Summary]]
+    advice: Sequence[Choice],
+    compared: Sequence[Choice],
+    halves: dict[str, list[Summary]],
 ) -> Iterable[dict[str, Any]]:
-    for one in advice:
+    choices = [
+        *((ADVICE, one) for one in advice),
+        *((COMPARED, one) for one in compared),
+    ]
+    for name, one in choices:
         yield {
             "schema": SCHEMA,
             "kind": "choice",
+            "method": name,
             "program": one.case.program,
             "threads": one.case.threads,
             "half": one.case.half,
@@ -124,7 +146,7 @@ def _records(
 
 CASE_COLUMNS = (
     *("program", "threads", "half", "advised", "regret", "surely", "to glibc's"),
-    *("best", "regret of glibc's"),
+    *("best", "regret of glibc's", "after comparing", "its regret"),
 )
 SUMMARY_COLUMNS = (
     *("half", "method", "median", "90 %", "most", "worse than glibc's"),
@@ -132,10 +154,14 @@ SUMMARY_COLUMNS = (
 )
 
 
-def _case_rows(cases: Sequence[Case], advice: Sequence[Choice]) -> list[list[str]]:
+def _case_rows(
+    cases: Sequence[Case], advice: Sequence[Choice], compared: Sequence[Choice]
+) -> list[list[str]]:
     """One row for each case and lock that was advised for it."""
     rows = []
+    after = {one.case.name: one for one in compared}
     for case in cases:
+        last = after.get(case.name)
         mine = [one for one in advice if one.case is case]
         glibc = judged.chosen(case, judged.GLIBC)
         for lock in dict.fromkeys(one.lock for one in mine):
@@ -153,6 +179,8 @@ def _case_rows(cases: Sequence[Case], advice: Sequence[Choice]) -> list[list[str
                     _interval(one),
                     judged.best_lock(case),
                     _percent(glibc.regret),
+                    last.lock if last else "",
+                    _percent(last.regret) if last else "",
                 ]
             )
     return rows
@@ -189,11 +217,12 @@ def _summary_rows(halves: dict[str, list[Summary]]) -> list[list[str]]:
 def _print(
     cases: Sequence[Case],
     advice: Sequence[Choice],
+    compared: Sequence[Choice],
     halves: dict[str, list[Summary]],
     out: Console,
 ) -> None:
     for title, columns, rows in (
-        ("what is advised", CASE_COLUMNS, _case_rows(cases, advice)),
+        ("what is advised", CASE_COLUMNS, _case_rows(cases, advice, compared)),
         ("regret", SUMMARY_COLUMNS, _summary_rows(halves)),
     ):
         form = table(title=title)
@@ -205,14 +234,17 @@ def _print(
 
 
 def markdown(
-    cases: Sequence[Case], advice: Sequence[Choice], halves: dict[str, list[Summary]]
+    cases: Sequence[Case],
+    advice: Sequence[Choice],
+    compared: Sequence[Choice],
+    halves: dict[str, list[Summary]],
 ) -> str:
     """The two tables as Markdown."""
     return "\n".join(
         [
             *_markdown(SUMMARY_COLUMNS, _summary_rows(halves)),
             "",
-            *_markdown(CASE_COLUMNS, _case_rows(cases, advice)),
+            *_markdown(CASE_COLUMNS, _case_rows(cases, advice, compared)),
             "",
         ]
     )

@@ -12,6 +12,7 @@ from typing import Any
 from hasp.base.errors import HaspError
 from hasp.locks.native import REFERENCE
 from hasp.profile.diagnosis.features import BarrierWaits, Features, SiteFeatures
+from hasp.profile.model.proofs import LockProof, Subject
 
 HALVES = ("fitting", "judging", "fresh", "unseen", "unseen-later", "unseen-last")
 
@@ -27,6 +28,9 @@ class Case:
     runs: Mapping[str, tuple[float, ...]]  # throughput of each round, by lock
     # the recorded measures; None for a run that used no lock
     recordings: tuple[Features | None, ...]
+    # what the comparison of `hasp advise -- COMMAND` found after the first recording,
+    # from runs of its own; None if it was not made
+    proofs: tuple[LockProof, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -73,7 +77,19 @@ def _case(record: dict[str, Any]) -> Case:
         study=record["study"],
         runs=runs,
         recordings=tuple(map(_features, record["recordings"])),
+        proofs=_proofs(record.get("proofs"), int(record["threads"])),
     )
+
+
+def _proofs(
+    records: list[dict[str, Any]] | None, threads: int
+) -> tuple[LockProof, ...] | None:
+    """The proofs; they are of this case, so its data does not repeat the subject."""
+    if records is None:
+        return None
+    subject = Subject("", "", threads, cpus=0, nodes=0)
+    about = {"metric": "", "host": "", "measured": "", "subject": subject}
+    return tuple(LockProof(**{**one, **about}) for one in records)
 
 
 def _features(record: dict[str, Any] | None) -> Features | None:

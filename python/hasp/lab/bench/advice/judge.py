@@ -14,6 +14,7 @@ from hasp.lab.bench.advice.cases import Case
 from hasp.locks import native
 from hasp.profile.diagnosis.features import Features
 from hasp.profile.diagnosis.judge import judge
+from hasp.profile.diagnosis.proven import NOTHING, Proven
 from hasp.profile.diagnosis.rules import Rules
 from hasp.statistics import Ratio, ratio_of_medians
 from hasp.statistics.regret import as_measured, best, held_out
@@ -85,11 +86,14 @@ def _sure_regret(case: Case, lock: str) -> float:
     return max(0.0, low - 1) if low is not None else 0.0
 
 
-def advised_lock(measured: Features | None, rules: Rules) -> str:
+def advised_lock(
+    measured: Features | None, rules: Rules, proven: Proven = NOTHING
+) -> str:
     """The lock that `hasp advise` recommends: glibc's if it recommends no other."""
     if measured is None:
         return GLIBC
-    return judge(measured, rules, native.locks()).recommendation or GLIBC
+    verdict = judge(measured, rules, native.locks(), proven=proven)
+    return verdict.recommendation or GLIBC
 
 
 def advised(cases: Iterable[Case], rules: Rules) -> list[Choice]:
@@ -98,6 +102,18 @@ def advised(cases: Iterable[Case], rules: Rules) -> list[Choice]:
         chosen(case, advised_lock(measured, rules))
         for case in cases
         for measured in case.recordings
+    ]
+
+
+def compared(cases: Iterable[Case], rules: Rules) -> list[Choice]:
+    """What `hasp advise -- COMMAND` recommends after its comparison, where it was made.
+
+    The runs of the comparison are not those that judge it.
+    """
+    return [
+        chosen(case, advised_lock(case.recordings[0], rules, Proven(case.proofs)))
+        for case in cases
+        if case.proofs is not None
     ]
 
 
