@@ -94,6 +94,17 @@ def test_faults_come_before_costs() -> None:
     assert any(line.startswith("also: db.c:88") for line in found.evidence)
 
 
+def test_the_mean_of_all_functions_is_told_apart_from_that_of_the_named_one() -> None:
+    """One function holds the lock long, others hold it often."""
+    found = running()
+    assert diagnose(found).evidence[0].endswith(" on average")
+    (one,) = found.sites
+    (holder,) = one.holders
+    seldom = replace(holder, holds=holder.holds // 10)
+    mixed = replace(found, sites=(replace(one, holders=(seldom,)),))
+    assert diagnose(mixed).evidence[0].endswith(" on average over all functions")
+
+
 def test_a_lock_that_was_never_released_has_no_other_cost() -> None:
     held = never_released()
     waited = running()

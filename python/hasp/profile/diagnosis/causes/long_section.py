@@ -11,6 +11,8 @@ from hasp.profile.diagnosis.causes.queueing import explained
 from hasp.profile.diagnosis.causes.states import state_of
 from hasp.profile.diagnosis.causes.words import call, share, time
 
+APART = 1.5  # ratio of two means that are told apart
+
 
 def detect(one: SiteFacts) -> Cause | None:
     """Return the cause of waits that nothing else explains: the section's work."""
@@ -18,6 +20,8 @@ def detect(one: SiteFacts) -> Cause | None:
         return None
     state = state_of(one)
     held = min(one.hold_ns / one.facts.busy_ns, 1.0)
+    # the sentence has the mean of one function
+    others = " over all functions" if one.each_hold > APART * one.hold_mean else ""
     return Cause(
         "long-section",
         one.name,
@@ -28,7 +32,10 @@ def detect(one: SiteFacts) -> Cause | None:
             "Shorten the section",
         ),
         one.loss * explained(one) * state.running * (1 - min(allocating(one), 1.0)),
-        (f"it is held for {share(held)} of the run, {time(one.hold_mean)} on average",),
+        (
+            f"it is held for {share(held)} of the run, {time(one.hold_mean)} on "
+            f"average{others}",
+        ),
         one.site.number,
         one.holder,
     )
