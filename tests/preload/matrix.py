@@ -50,6 +50,7 @@ RUN_ELSEWHERE = frozenset(
             "spinlock_shared",
         ),
         *("tsan", "tsan_static"),
+        "lemming",
         "undone",
     }
 )

@@ -90,6 +90,19 @@ def test_a_lock_cascade_and_its_prevention(run) -> None:
     assert whole["begins"] == 1
 
 
+def test_waiting_prevents_the_lemming_effect(run) -> None:
+    """Six sections make a system call, and 90 others could commit beside them."""
+    calls, others, options = 6, 90, "tries=1,skip=0,sites=0,guard=0,wait="
+    for _ in range(3):
+        without = run("lemming", "stampede", "undo", f"{options}0")
+        waited = run("lemming", "stampede", "undo", f"{options}1")
+        assert waited["elided"] + waited["acquired"] == calls + others
+        assert without["aborts"]["other"] >= calls
+        if without["aborts"]["busy"] > waited["aborts"]["busy"]:
+            return
+    pytest.skip("no thread began a section while another one held the lock")
+
+
 @pytest.mark.parametrize("scope", ["fine", "global"])
 def test_what_programs_do_in_sections(scope: str) -> None:
     """Waits, trylocks, recursion, fork and signals; several cases have one thread."""
