@@ -68,6 +68,8 @@ LIST_READERS = {
     "simulator": LIST_HEADERS,
     "explorer": LIST_HEADERS
     | {
+        "elision/elide.h",
+        "elision/global.h",
         "elision/list.h",
         *("locks/memory/pool.h", "locks/memory/side_memory.h"),
         *("locks/waiting/waiter.h", "locks/waiting/policies.h"),

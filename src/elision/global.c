@@ -7,7 +7,12 @@
 
 #include <string.h>
 
-static __thread struct member mine __attribute__((tls_model("initial-exec")));
+/* The calling thread's record follows that of elide.c, so that transactions roll both
+ * back. */
+static struct member *mine(void)
+{
+    return (struct member *)(void *)(elision_thread() + 1);
+}
 
 static bool elided;
 
@@ -28,21 +33,20 @@ static int release(const void *site)
 }
 
 /* Begins a change of the own record. Returns false if the mode has ended. */
-static bool enter(struct member *me)
+static bool begin_change(struct member *me)
 {
     if (is_transaction())
-        return scope_now() == GLOBAL; /* G5 */
+        return true; /* it has read the scope (G5) */
     store_relaxed(&me->busy, 1);
     fence_seq_cst();
     if (likely(scope_now() == GLOBAL))
         return true;
     store_release(&me->busy, 0);
-    while (scope_now() == CHANGING)
-        yield();
+    wait_for_change();
     return false;
 }
 
-static void leave(struct member *me)
+static void end_change(struct member *me)
 {
     if (!is_transaction())
         store_release(&me->busy, 0);
@@ -58,8 +62,11 @@ static void show_owner(struct lock *lock, uint32_t word)
 
 static void push(struct member *me, struct lock *lock)
 {
-    if (me->listed < HELD)
-        me->held[me->listed++] = lock;
+    const uint32_t listed = load_relaxed(&me->listed);
+    if (listed < HELD) {
+        store_relaxed(&me->held[listed], (uintptr_t)lock);
+        store_release(&me->listed, listed + 1); /* pairs with the load in place_of() */
+    }
     me->depth++;
     show_owner(lock, 1);
     if (elided && me->depth > 1 && elision_depth())
@@ -80,7 +87,7 @@ static bool begin(struct member *me, struct lock *lock)
     if (likely(scope_now() == GLOBAL)) {
         me->acquired = true;
         push(me, lock);
-        leave(me);
+        end_change(me);
         return true;
     }
     if (transaction)
@@ -95,8 +102,7 @@ static bool begin(struct member *me, struct lock *lock)
 
 static int lock_fine(struct lock *lock)
 {
-    while (scope_now() == CHANGING)
-        yield();
+    wait_for_change();
     global.base->lock(lock);
     store_relaxed(&global.later, 1);
     return 0;
@@ -113,7 +119,7 @@ static int acquire_one(struct lock *lock, const void *site)
 
 static int global_lock(struct lock *lock)
 {
-    struct member *me = &mine;
+    struct member *me = mine();
     if (me->depth == 0 || unlikely(scope_now() != GLOBAL)) {
         if (scope_now() != GLOBAL ||
             acquire_one(lock, __builtin_return_address(0)) != 0 || !begin(me, lock))
@@ -124,10 +130,10 @@ static int global_lock(struct lock *lock)
         global_wait_for_itself(NULL);
         return lock_fine(lock);
     }
-    if (!enter(me))
+    if (!begin_change(me))
         return lock_fine(lock);
     push(me, lock);
-    leave(me);
+    end_change(me);
     return 0;
 }
 
@@ -137,16 +143,16 @@ static bool try_nested(struct member *me, struct lock *lock)
         return false;
     if (elided && !elision_settings.trylock_nests)
         elision_leave(ELISION_TRYLOCK);
-    if (!enter(me))
+    if (!begin_change(me))
         return global.base->trylock(lock);
     push(me, lock);
-    leave(me);
+    end_change(me);
     return true;
 }
 
 static bool global_trylock(struct lock *lock)
 {
-    struct member *me = &mine;
+    struct member *me = mine();
     if (scope_now() != GLOBAL)
         return global.base->trylock(lock);
     if (me->depth)
@@ -161,13 +167,13 @@ static bool global_trylock(struct lock *lock)
 
 static bool global_timedlock(struct lock *lock, const struct deadline *deadline)
 {
-    struct member *me = &mine;
+    struct member *me = mine();
     if (scope_now() == GLOBAL && me->depth) {
         if (place_of(me, lock) < 0) {
-            if (!enter(me))
+            if (!begin_change(me))
                 return global.base->timedlock(lock, deadline);
             push(me, lock);
-            leave(me);
+            end_change(me);
             return true;
         }
         return global_wait_for_itself(deadline) &&
@@ -191,7 +197,7 @@ static int release_last(struct member *me, const void *site)
     me->acquired = false;
     if (!is_transaction()) {
         store_release(&global.holder, 0);
-        leave(me);
+        end_change(me);
     }
     return release(site);
 }
@@ -204,7 +210,7 @@ static int unlock_fine(struct member *me, struct lock *lock, int place)
         me->acquired = false;
         store_release(&global.holder, 0);
         release(NULL);
-        if (global.culprit == me)
+        if (global_culprit() == me)
             global_judge_culprit();
     }
     return 0;
@@ -212,9 +218,10 @@ static int unlock_fine(struct member *me, struct lock *lock, int place)
 
 static void remove_at(struct member *me, int place)
 {
-    me->listed--;
-    for (uint32_t i = (uint32_t)place; i < me->listed; i++)
-        me->held[i] = me->held[i + 1];
+    const uint32_t left = load_relaxed(&me->listed) - 1;
+    store_relaxed(&me->listed, left);
+    for (uint32_t i = (uint32_t)place; i < left; i++)
+        store_relaxed(&me->held[i], load_relaxed(&me->held[i + 1]));
 }
 
 /* Unlocks a mutex that is free, that another thread has locked, or that has been
@@ -226,20 +233,19 @@ static int unlock_unlisted(struct member *me, struct lock *lock)
             return 0;
         global_end("one lock for all mutexes: a mutex is unlocked by another thread "
                    "than its holder; from now on, each mutex has a lock of its own: ");
-        global.culprit = NULL;
+        store_relaxed(&global.culprit, 0);
     }
-    while (scope_now() == CHANGING)
-        yield();
+    wait_for_change();
     return unlock_fine(me, lock, -1);
 }
 
 static int global_unlock(struct lock *lock)
 {
-    struct member *me = &mine;
+    struct member *me = mine();
     const int place = place_of(me, lock);
-    if (place < 0 && me->depth == me->listed)
+    if (place < 0 && me->depth == load_relaxed(&me->listed))
         return unlock_unlisted(me, lock);
-    const bool goes_on = enter(me);
+    const bool goes_on = begin_change(me);
     if (place >= 0)
         remove_at(me, place);
     if (!goes_on)
@@ -247,7 +253,7 @@ static int global_unlock(struct lock *lock)
     show_owner(lock, 0);
     if (--me->depth == 0)
         return release_last(me, __builtin_return_address(0));
-    leave(me);
+    end_change(me);
     return 0;
 }
 
@@ -272,11 +278,11 @@ void global_prepare(const struct lock_operations *algorithm, const char *name,
 /* Another thread of the parent may have held the one lock. */
 void global_forked(void)
 {
-    if (!global.base || mine.acquired)
+    if (!global.base || mine()->acquired)
         return;
     memset(&global.lock, 0, sizeof global.lock);
     store_relaxed(&global.holder, 0);
-    global.culprit = NULL;
+    store_relaxed(&global.culprit, 0);
     if (scope_now() == CHANGING)
         store_relaxed(&global.scope, GLOBAL);
 }

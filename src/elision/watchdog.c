@@ -3,28 +3,32 @@
 #include "elision/elide.h"
 #include "elision/global_state.h"
 #include "locks/memory/shown_word.h"
-#include "locks/waiting/policies.h"
-#include "platform/native/die.h"
 
 enum { SLICE_MS = 20 };
 
 struct global_state global;
 
+static struct member *holder_now(void)
+{
+    return (struct member *)(uintptr_t)load_acquire(&global.holder);
+}
+
+/* Waits until the holder, if there is one, is not busy. One that was releasing the lock
+ * is the holder no longer. */
 static struct member *settled_holder(void)
 {
-    for (;;) {
-        struct member *holder =
-            (struct member *)(uintptr_t)load_acquire(&global.holder);
-        if (!holder || !load_acquire(&holder->busy))
+    struct spinner spinner = {0, 0};
+    for (;; spinner_spin(&spinner, NULL)) {
+        struct member *holder = holder_now();
+        if (!holder || (!load_acquire(&holder->busy) && holder_now() == holder))
             return holder;
-        yield();
     }
 }
 
 static void acquire_for(const struct member *holder)
 {
-    for (uint32_t i = 0; i < holder->listed; i++) {
-        struct lock *lock = holder->held[i];
+    for (uint32_t i = 0; i < load_acquire(&holder->listed); i++) {
+        struct lock *lock = held_at(holder, i);
         const uint32_t owner = load_relaxed(&lock->owner);
         if (shown_word_needs_owner(lock))
             store_relaxed(&lock->word, 0);
@@ -37,15 +41,14 @@ void global_end(const char *reason)
 {
     uint32_t before = GLOBAL;
     if (!compare_exchange_acq_rel(&global.scope, &before, CHANGING)) {
-        while (scope_now() == CHANGING)
-            yield();
+        wait_for_change();
         return;
     }
     fence_seq_cst();
     struct member *holder = settled_holder();
     if (holder)
         acquire_for(holder);
-    global.culprit = holder;
+    store_relaxed(&global.culprit, (uintptr_t)holder);
     store_release(&global.scope, FINE);
     complain(reason, global.base_name);
 }
@@ -57,7 +60,7 @@ void global_judge_culprit(void)
                  ? "the section ended after others had run: it may have waited for "
                    "them (communicating sections)"
                  : "the section was long, and did not wait for others");
-    global.culprit = NULL;
+    store_relaxed(&global.culprit, 0);
 }
 
 bool global_has_ended(void)
@@ -67,7 +70,7 @@ bool global_has_ended(void)
 
 void global_report(void)
 {
-    if (scope_now() == FINE && global.culprit)
+    if (scope_now() == FINE && global_culprit())
         complain("one lock for all mutexes: the section never ended: a mutex is held "
                  "for ever",
                  "");
@@ -103,9 +106,8 @@ int global_wait(struct lock *lock)
 
 bool global_is_holders(const struct lock *lock)
 {
-    const struct member *holder =
-        (const struct member *)(uintptr_t)load_acquire(&global.holder);
-    return holder && holder->listed <= HELD && place_of(holder, lock) >= 0;
+    const struct member *holder = holder_now();
+    return holder && place_of(holder, lock) >= 0;
 }
 
 bool global_wait_for_itself(const struct deadline *deadline)

@@ -7,6 +7,7 @@
 #include "borrowing/list.h"
 #include "explorer/base/counterexample.h"
 #include "explorer/clients/clients.h"
+#include "explorer/clients/condition.h"
 #include "explorer/base/variables.h"
 #include "explorer/search/search.h"
 
@@ -146,6 +147,19 @@ static int check_elided(unsigned index, const struct arguments *arguments)
                       arguments);
 }
 
+/* Names of global mode are not those of locks. */
+static int check_global(unsigned variant, const struct arguments *arguments)
+{
+    const struct lock_descriptor lock = global_client_uses(variant);
+    const struct subject subject = {"global", lock, global_clients,
+                                    global_client_count};
+    client_operations = &lock.operations;
+    int status = check(&subject, arguments);
+    client_operations = NULL;
+    condition_client_prepares = NULL;
+    return status;
+}
+
 static int find_delegate(const char *name)
 {
     int found = listed_find(name);
@@ -233,6 +247,8 @@ static const struct kind {
     {"mutex", &lock_list_length, lock_find, check_mutex, clients, &client_count},
     {"elided", &none_unnamed, find_elided, check_elided, elision_clients,
      &elision_client_count},
+    {"global", &global_variants, global_variant_find, check_global, global_clients,
+     &global_client_count},
     {"borrowed", &none_unnamed, find_delegate, check_delegate, borrowing_clients,
      &borrowing_client_count},
     {"rwlock", &rwlock_list_length, rwlock_find, check_rwlock, rwlock_clients,

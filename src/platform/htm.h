@@ -27,7 +27,8 @@
  * htm_begin() may return the status of an abort, too.
  *
  * htm_thread() returns the calling thread's HTM_THREAD_WORDS words, zero in a new
- * thread, for the code that elides locks. htm_thread_begins(), called outside a
+ * thread, for the code that elides locks; it may be called in any case.
+ * htm_thread_begins(), called outside a
  * transaction, requests a call of elision_thread_ends() when the thread ends.
  */
 #ifndef HASP_PLATFORM_HTM_H
@@ -47,7 +48,7 @@ enum {
     HTM_NESTED = 32, /* with other bits: aborted in an inner transaction */
 };
 
-enum { HTM_THREAD_WORDS = 64 };
+enum { HTM_THREAD_WORDS = 120 };
 
 /* Returns the code that was passed to htm_abort(). */
 static inline uint8_t htm_code(uint32_t status)

@@ -113,6 +113,7 @@
  * MEMORY. map_pages(bytes): zeroed memory that is never unmapped, or NULL.
  *
  * FAILING. die(text) prints "hasp: text" to standard error and aborts the process.
+ * complain(text, detail) prints both, and returns.
  *
  * SERVERS. STARTS_THREADS: 1 if start_thread(body, argument, urgency) can start threads
  * of the library itself. They are detached and block all signals. With `urgency` 0,

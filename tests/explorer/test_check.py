@@ -82,6 +82,14 @@ def test_elided_locks_have_their_own_clients() -> None:
 @pytest.mark.parametrize(
     ("kind", "names", "client"),
     [
+        (
+            "global",
+            [
+                *("global+futex", "global+mcs"),
+                *("elide-global+futex", "elide-global+mcs"),
+            ],
+            "global-communicating",
+        ),
         ("channel", ["spin", "park"], "round-trip"),
         ("map", ["map"], "writers"),
         ("transaction", ["transaction", "messages", "messages-eager"], "alone"),

@@ -13,6 +13,12 @@ extern const unsigned client_count;
 extern const struct client elision_clients[];
 extern const unsigned elision_client_count;
 
+/* Clients of global mode (elision/global.h), over a few locks, elided or not. */
+extern const struct client global_clients[];
+extern const unsigned global_client_count, global_variants;
+int global_variant_find(const char *name);
+struct lock_descriptor global_client_uses(unsigned variant);
+
 /* Clients of the lock `delegate`. */
 extern const struct client borrowing_clients[];
 extern const unsigned borrowing_client_count;

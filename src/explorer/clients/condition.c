@@ -15,6 +15,8 @@ static uint32_t ready; /* guarded by the lock */
 /* The offset in glibc up to 2.40. */
 unsigned condition_flags_offset = 36;
 
+void (*condition_client_prepares)(void);
+
 static const struct lock_operations *held(struct lock *lock)
 {
     (void)lock;
@@ -51,6 +53,8 @@ static void use_again(void)
 /* The caller holds the lock, before and after the call. `flag` counts the waiters. */
 static struct condition_wait wait_on_condition(const struct deadline *deadline)
 {
+    if (condition_client_prepares)
+        condition_client_prepares();
     struct condition_wait wait = condition_begin(&condition, &client_lock);
     fetch_add_release(&flag, 1);
     unlock();
@@ -59,6 +63,17 @@ static struct condition_wait wait_on_condition(const struct deadline *deadline)
     condition_reacquire(&wait, client_operations);
     use_again();
     return wait;
+}
+
+void condition_client_waits(void)
+{
+    wait_on_condition(NULL);
+}
+
+void condition_client_signals(bool holds)
+{
+    if (condition_has_waiter(&condition))
+        condition_wake(&condition, false, holds ? held : not_held);
 }
 
 static void wait_for_signal(void)

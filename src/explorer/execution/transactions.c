@@ -2,13 +2,15 @@
 /*
  * Hardware transactions (platform/htm.h) on the checked platform. One that commits is
  * indivisible, between two full fences, which Intel's have; one that aborts has no
- * effect. So the search chooses at the beginning: commit, or abort with a status. An
- * explicit abort returns, and the caller must not have written anything.
+ * effect. So the search chooses at the beginning: commit, or abort with a status. A
+ * transaction that was to commit and aborts explicitly is a run that cannot be; another
+ * run has its abort.
  *
  * An indivisible transaction reads any value that weak memory allows. So it may find
  * the word of a held lock to be 0 unless the holder has executed a full fence after its
  * store, just as a store of an x86-64 processor may still be in the store buffer.
  */
+#include "explorer/base/coroutine.h"
 #include "explorer/base/model.h"
 #include "explorer/base/verdict.h"
 #include "explorer/execution/services.h"
@@ -80,5 +82,7 @@ void htm_abort(uint8_t code)
     (void)code;
     if (!*depth_of_running())
         fail("transaction", "a thread aborts outside a transaction");
-    *depth_of_running() = 0;
+    verdict.pruned = true;
+    while (true)
+        coroutine_yield();
 }

@@ -150,6 +150,7 @@ enum { STARTS_THREADS = 0 };
 
 #define map_pages(bytes) checked_pages(bytes)
 #define die(text) checked_die(text)
+#define complain(text, detail) ((void)(text), (void)(detail))
 #define release_window() ((void)0)
 
 #endif

@@ -21,6 +21,7 @@ BORROWED = "borrowed"  # its kind of the lock `delegate`
 
 # Kinds that only the checker lists, with the words for one of its names.
 LIBRARY_KINDS = {
+    "global": "variant of one lock for all mutexes",
     "executor": "executor",
     "channel": "waiting policy of channels",
     "map": "map",
