@@ -73,7 +73,7 @@ def run(subject: str, delay: int, knobs: tuple[str, ...] = ()) -> dict[str, floa
     As in the paper, 47 cores run clients, and one runs the server; with two servers, 46
     cores run clients.
     """
-    threads = CLIENTS + (subject == "rcl")
+    threads = CLIENTS + subject.startswith("rcl")
     lock = subject.removeprefix("lock:") if subject.startswith("lock:") else "mcs"
     chosen = [f"think_cycles={delay}", *knobs]
     if not subject.startswith("lock:"):
@@ -169,6 +169,22 @@ def print_thresholds() -> None:
     print(f"From {THAN_ALL:.0%} on, RCL is faster than all locks: {than_all}.")
 
 
+def print_servers() -> None:
+    """Print figure 13 for two busy objects: rates, and objects that move themselves."""
+    print("\n| servers | sections, M/s | use rate | false serialisation |")
+    print("|---|--:|--:|--:|")
+    for words, subject, servers in (
+        ("one", "rcl", 1),
+        ("two, an object each", "rcl", 2),
+        ("two, objects move", "rcl-moving", 2),
+    ):
+        record = run(subject, HIGH, ("locks=2", f"servers={servers}"))
+        use = record["executor_sections"] / record["server_lines"]
+        falsely = record["server_serialised"] / record["executor_holds"]
+        cells = [words, f"{record['throughput_mops']:.2f}", f"{use:.0%}"]
+        print(f"| {' | '.join([*cells, f'{falsely:.0%}'])} |")
+
+
 def answer(value: bool) -> str:
     return "yes" if value else "no"
 
@@ -198,6 +214,7 @@ def main() -> int:
     print(f"\nFrom the fastest, at high contention: {order(HIGH)}.")
     print(f"At low contention: {order(LOW)}.")
     print_thresholds()
+    print_servers()
     return 0
 
 

@@ -4,7 +4,8 @@
 
 The model checker runs on each mutant. Prints one line for each: caught (and the client
 that caught it), explained (the reason is in mutants.toml of the folder), or SURVIVED.
-Exit status 1 if one survived without a reason.
+Exit status 1 if one survived without a reason. With --results, mutants of functions
+that have not changed since they were recorded there are not run again.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mutant_checker import strip_outputs
-from mutants import ROOT, SOURCES, Mutant, find_mutants
+from mutants import ROOT, SOURCES, Mutant, digest, find_mutants
+from mutate_locks import load, save
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -31,6 +34,7 @@ else:
 
 FOLDERS = (SOURCES / "structures", SOURCES / "delegation")
 REASONS = [folder / "mutants.toml" for folder in FOLDERS]
+RESULTS = ROOT / "docs/data/mutants-delegation.jsonl"  # of src/delegation
 FINDING, USAGE = 1, 2
 STATES = 300_000
 
@@ -53,6 +57,7 @@ KINDS = {
     "call.c": Structure("executor", ("cc-synch", "dsm-synch")),
     "call.h": Structure("executor", ("cc-synch", "dsm-synch", "oyama")),
     "cc_synch.h": Structure("executor", ("cc-synch",)),
+    "delegate.h": Structure("executor", ("rcl-moving",)),
     "dsm_synch.h": Structure("executor", ("dsm-synch",)),
     "ffwd.h": Structure("executor", ("ffwd",)),
     "flat_combining.h": Structure("executor", ("flat-combining",)),
@@ -60,7 +65,10 @@ KINDS = {
     "lines.h": Structure("executor", ("flat-combining",)),
     "oyama.h": Structure("executor", ("oyama",)),
     "rcl.h": Structure("executor", ("rcl",)),
+    "rcl_moving.h": Structure("executor", ("rcl-moving",)),
     "server.h": Structure("executor", ("rcl", "ffwd")),
+    "server_moves.c": Structure("executor", ("rcl-moving",)),
+    "server_moves.h": Structure("executor", ("rcl-moving",)),
     "server_threads.c": Structure("executor", ("rcl", "ffwd")),
     "server_turn.h": Structure("executor", ("rcl", "ffwd")),
 }
@@ -82,6 +90,11 @@ class Task:
     @property
     def structure(self) -> Structure:
         return KINDS[next(word for word in words_of(self.path) if word in KINDS)]
+
+    @property
+    def digest(self) -> str:
+        """The digest of the mutant's function."""
+        return digest(self.mutant.within)
 
 
 def words_of(path: Path) -> tuple[str, ...]:
@@ -152,12 +165,23 @@ class Build:
             raise SystemExit(done.stderr)
 
 
-def caught_by(build: Build, task: Task) -> str:
-    """Return the variant and client that catch the mutant, or an empty string."""
+@dataclass(frozen=True)
+class Catch:
+    """How a mutant was caught."""
+
+    variant: str
+    client: str
+    verdict: str
+
+
+def caught_by(build: Build, task: Task, only: Catch | None = None) -> Catch | None:
+    """Return how the mutant is caught, if it is; `only` as it was caught before."""
     with tempfile.TemporaryDirectory(prefix="hasp-mutant-") as folder:
         program = build.make(Path(folder), task)
-        for variant in task.structure.variants:
+        for variant in (only.variant,) if only else task.structure.variants:
             words = ["--kind", task.structure.kind, "--lock", variant, "--quiet"]
+            if only:
+                words += ["--client", only.client]
             limits = ["--states", str(STATES), "--time-limit", "60"]
             done = build.run([str(program), *words, *limits])
             if done.returncode not in (0, FINDING):
@@ -168,8 +192,22 @@ def caught_by(build: Build, task: Task) -> str:
             for line in done.stdout.splitlines():
                 row = json.loads(line)
                 if row["verdict"] != "ok":
-                    return f"{variant}, {row['client']}: {row['verdict']}"
-    return ""
+                    return Catch(variant, row["client"], row["verdict"])
+    return None
+
+
+def row_of(task: Task, catch: Catch | None) -> dict[str, Any]:
+    """Return the record of a mutant's verdict."""
+    found = vars(catch) if catch else {}
+    outcome = "caught" if catch else "survived"
+    return {"key": task.mutant.key, "digest": task.digest, "outcome": outcome, **found}
+
+
+def catch_of(row: dict[str, Any]) -> Catch | None:
+    """Return what row_of() was made of."""
+    if row["outcome"] != "caught":
+        return None
+    return Catch(row["variant"], row["client"], row["verdict"])
 
 
 def reasons() -> dict[str, str]:
@@ -186,6 +224,7 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1, help="run each Nth mutant (1)")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
     parser.add_argument("--build", type=Path, metavar="FOLDER")
+    parser.add_argument("--results", type=Path, metavar="FILE")
     options = parser.parse_args()
     tasks = list(all_tasks(options.chosen))[:: options.every]
     if not tasks:
@@ -199,12 +238,24 @@ def main() -> int:
         options.build or Path(os.environ.get("HASP_NATIVE_DIR", ROOT / "build"))
     )
     known, left = reasons(), 0
+    rows = load(options.results) if options.results else {}
+
+    def run(task: Task) -> Catch | None:
+        row = rows.get(task.mutant.key)
+        if row and row["digest"] == task.digest:
+            return catch_of(row)
+        return caught_by(build, task)
+
     with ThreadPoolExecutor(options.jobs) as pool:
-        found = pool.map(lambda task: caught_by(build, task), tasks)
-        for task, client in zip(tasks, found, strict=True):
+        found = pool.map(run, tasks)
+        for task, catch in zip(tasks, found, strict=True):
             key = task.mutant.key
-            if client:
-                print(f"caught     {key}  ({client})", flush=True)
+            rows[key] = row_of(task, catch)
+            if options.results:
+                save(options.results, rows)
+            if catch:
+                how = f"{catch.variant}, {catch.client}: {catch.verdict}"
+                print(f"caught     {key}  ({how})", flush=True)
             elif key in known:
                 print(f"explained  {key}", flush=True)
             else:

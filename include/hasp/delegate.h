@@ -21,6 +21,7 @@
  *   oyama           the holder also executes what others have pushed on a stack
  *   ffwd            a server thread executes all requests; clients spin
  *   rcl             the same; another thread goes on if a section stops the server
+ *   rcl-moving      as rcl, with several servers, between which objects move
  *   lock:NAME       in place, under a lock of `hasp list`
  *
  * SECTIONS. What one section of an object did happens before the next one. A section
@@ -52,6 +53,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <time.h>
@@ -100,18 +102,29 @@ static inline void *hasp_told_section(void *told_context)
     return result;
 }
 
+/** Executes section(context), exclusively, as hasp_delegate_run() does, and tells
+ * `hasp profile` how many bytes the context has.
+ * @return what the section returned */
+static inline void *hasp_delegate_run_sized(struct hasp_delegate *object,
+                                            void *(*section)(void *), void *context,
+                                            size_t bytes)
+{
+    struct hasp_told told = {object, section, context};
+    if (!TELLS_SANITIZER)
+        return delegate_call_sized(&object->delegate, section, context, bytes);
+    note_release(&told);
+    void *result =
+        delegate_call_sized(&object->delegate, hasp_told_section, &told, bytes);
+    note_acquired(&told);
+    return result;
+}
+
 /** Executes section(context), exclusively. Not a cancellation point.
  * @return what the section returned */
 static inline void *hasp_delegate_run(struct hasp_delegate *object,
                                       void *(*section)(void *), void *context)
 {
-    struct hasp_told told = {object, section, context};
-    if (!TELLS_SANITIZER)
-        return delegate_call(&object->delegate, section, context);
-    note_release(&told);
-    void *result = delegate_call(&object->delegate, hasp_told_section, &told);
-    note_acquired(&told);
-    return result;
+    return hasp_delegate_run_sized(object, section, context, 0);
 }
 
 /** No thread is in a call, nor will be. */
@@ -155,7 +168,7 @@ static inline struct hasp_delegate_server_stats
 hasp_delegate_server_stats(const struct hasp_delegate *object)
 {
     struct hasp_delegate_server_stats stats = {0, 0, 0, 0, 0};
-    const struct server *server = object->delegate.server;
+    const struct server *server = delegate_server(&object->delegate);
     if (!server)
         return stats;
     stats.sections = load_relaxed(&server->counts.sections);
@@ -250,6 +263,8 @@ static inline const char *hasp_delegate_name_at(unsigned index)
         struct hasp_delegate_##name *object, void *(*section)(void *), void *context)  \
     {                                                                                  \
         struct hasp_told told = {&object->object, section, context};                   \
+        if (unlikely(object->object.delegate.watched))                                 \
+            return hasp_delegate_run(&object->object, section, context);               \
         if (!TELLS_SANITIZER)                                                          \
             return prefix##_run(&object->object.delegate, section, context, waits);    \
         note_release(&told);                                                           \

@@ -27,6 +27,9 @@ enum call_state {
     CALL_DONE = WAITER_HANDED_OVER,
 };
 
+/* Whether the object of a request may belong to another server. */
+enum call_moves { NEVER_MOVES, MAY_MOVE, HAS_MOVED };
+
 enum {
     CALL_HALF = CACHE_LINE / 2,
     CALL_BYTES = 6 * sizeof(uint32_t) + 4 * sizeof(uint64_t),
@@ -47,7 +50,7 @@ struct call {
     struct atomic_u64 section, context, result;
     struct atomic_u64 object;   /* of servers: the delegate */
     struct atomic_u32 executed; /* of rcl.h: 1 once a server executes it */
-    uint32_t unused;
+    struct atomic_u32 moves; /* of rcl.h: enum call_moves */
     unsigned char rest[CALL_HALF - CALL_BYTES];
     struct atomic_u32 owned; /* of lines.h, in another line than the request */
     unsigned char more[POOL_PAYLOAD - CALL_HALF - sizeof(uint32_t)];

@@ -38,16 +38,31 @@ struct delegate {
     const struct lock_operations *operations; /* of `lock`, or NULL */
     struct call *clusters[CLUSTERS_MOST];     /* of h_synch.h, directories of lines.h */
     struct lines lines;                       /* of flat_combining.h */
-    struct server *server;                    /* of executors with servers */
-    uint32_t server_number;                   /* among those of the executor */
+    struct atomic_u64 server;                 /* address; of executors with servers */
+    uint32_t server_number; /* among those of the executor; its first one */
     struct atomic_u32 busy;                   /* of adaptive.h */
+    uint32_t watched; /* its number at a recorder (watch.h), or 0 */
     struct atomic_u32 tail __attribute__((aligned(CACHE_LINE)));
     struct atomic_u32 word;
     struct atomic_u32 sleepers; /* of flat_combining.h */
+    struct atomic_u32 pinned;   /* of rcl_moving.h: it stays where it is */
     struct lock lock;
     struct progress progress __attribute__((aligned(CACHE_LINE)));
     struct delegate_counts counts;
 } __attribute__((aligned(CACHE_LINE)));
+
+struct server;
+
+/* Returns the object's server, or NULL. It may change if the executor is rcl-moving. */
+static inline struct server *delegate_server(const struct delegate *delegate)
+{
+    return (struct server *)(uintptr_t)load_acquire(&delegate->server);
+}
+
+static inline void delegate_set_server(struct delegate *delegate, struct server *server)
+{
+    store_release(&delegate->server, (uint64_t)(uintptr_t)server);
+}
 
 /* Counts a time in which the caller executed `sections` sections. It still has the
  * object. */

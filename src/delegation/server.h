@@ -51,6 +51,11 @@ struct server_counts {
     struct atomic_u64 replaced;   /* how often another thread went on */
 };
 
+/* The counts at its last look at them (server_moves.h). */
+struct server_seen {
+    uint64_t rounds, sections, lines, serialised;
+};
+
 /* `serves` of the threads of a server, in held_nodes(): its place in server_table + 1,
  * and the thread's number. */
 enum { SERVES_SHIFT = 16 };
@@ -63,7 +68,7 @@ struct server {
     struct atomic_u32 generation;           /* of the fork in which its threads run */
     struct atomic_u32 objects;
     struct atomic_u32 stopping;
-    struct atomic_u32 changing; /* generation of the thread that starts or stops it */
+    struct atomic_u32 changing; /* guards starting and stopping: generation_lock() */
     uint32_t place;             /* in server_table */
     bool sleeps;                /* while it is idle */
 
@@ -75,6 +80,9 @@ struct server {
     struct atomic_u64 current; /* the object of the section */
     struct atomic_u64 sections; /* begun */
     struct server_counts counts;
+    struct server_seen seen;
+    struct atomic_u32 use_percent; /* between its last looks */
+    struct atomic_u32 moves;       /* 1: some of its objects may */
     struct progress progress;
 
     struct atomic_u32 released __attribute__((aligned(CACHE_LINE)));
@@ -149,6 +157,26 @@ static inline struct server *server_of(uint32_t serves)
 static inline uint32_t server_thread_of(uint32_t serves)
 {
     return serves & ((1u << SERVES_SHIFT) - 1);
+}
+
+/* Excludes other threads of the process. One of the parent that is inside during a fork
+ * counts for nothing. */
+static inline bool generation_trylock(struct atomic_u32 *cell)
+{
+    const uint32_t now = fork_generation();
+    uint32_t found = load_relaxed(cell);
+    return found != now && compare_exchange_acquire(cell, &found, now);
+}
+
+static inline void generation_lock(struct atomic_u32 *cell)
+{
+    while (!generation_trylock(cell))
+        relax();
+}
+
+static inline void generation_unlock(struct atomic_u32 *cell)
+{
+    store_release(cell, 0);
 }
 
 /* Called before each request. */

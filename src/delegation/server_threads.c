@@ -57,7 +57,8 @@ void server_serve(struct server *server, uint32_t number)
 bool delegate_wait(struct delegate *delegate, struct atomic_u32 *cell,
                    const struct deadline *deadline, bool *in_time)
 {
-    if (delegate->server && server_is_of(delegate->server, SERVER_RCL)) {
+    const struct server *server = delegate_server(delegate);
+    if (server && server_is_of(server, SERVER_RCL)) {
         *in_time = rcl_wait(delegate, cell, deadline);
     } else if (delegate->executor == 0) {
         const uint32_t seen = load_relaxed(cell);
@@ -155,24 +156,6 @@ static bool start(struct server *server)
     return true;
 }
 
-/* Excludes others that start or stop the server. A thread of the parent that did so
- * during a fork counts for nothing. */
-static void change_begin(struct server *server)
-{
-    uint32_t now = fork_generation(), found = 0;
-    while (!compare_exchange_acquire(&server->changing, &found, now)) {
-        if (found == now) {
-            found = 0;
-            relax();
-        }
-    }
-}
-
-static void change_end(struct server *server)
-{
-    store_release(&server->changing, 0);
-}
-
 void server_dismiss(struct server *server)
 {
     store_release(&server->stopping, 1);
@@ -216,7 +199,7 @@ struct server *server_join(enum server_kind kind, uint32_t number)
     uint32_t place = (uint32_t)kind * SERVERS_MOST + number;
     struct server *server = &server_table[place];
     bool running = true;
-    change_begin(server);
+    generation_lock(&server->changing);
     uint32_t before = load_relaxed(&server->objects);
     if (!before)
         prepare(server, kind, place);
@@ -229,13 +212,13 @@ struct server *server_join(enum server_kind kind, uint32_t number)
         if (!before)
             clear(server);
     }
-    change_end(server);
+    generation_unlock(&server->changing);
     return running ? server : NULL;
 }
 
 void server_part(struct server *server)
 {
-    change_begin(server);
+    generation_lock(&server->changing);
     uint32_t left = load_relaxed(&server->objects) - 1;
     store_relaxed(&server->objects, left);
     if (!left) {
@@ -243,13 +226,13 @@ void server_part(struct server *server)
             stop(server);
         clear(server);
     }
-    change_end(server);
+    generation_unlock(&server->changing);
 }
 
 void server_restart(struct server *server)
 {
-    change_begin(server);
+    generation_lock(&server->changing);
     if (load_relaxed(&server->generation) != fork_generation() && !start(server))
         die("cannot start the threads of a server after a fork");
-    change_end(server);
+    generation_unlock(&server->changing);
 }

@@ -247,10 +247,10 @@ static void run_once(struct member *self)
 static void test_lines(void)
 {
     run_crew(run_once, second);
-    uint32_t before = load_relaxed(&second->server->lines.count);
+    uint32_t before = load_relaxed(&delegate_server(second)->lines.count);
     for (int i = 0; i < BATCHES; i++)
         run_crew(run_once, second);
-    CHECK(load_relaxed(&second->server->lines.count) <=
+    CHECK(load_relaxed(&delegate_server(second)->lines.count) <=
           (before > CREW + 1 ? before : CREW + 1));
 }
 
@@ -259,7 +259,7 @@ static void test_idle(void)
 {
     unsigned long count = 0;
     for (int i = 0; i < BATCHES; i++) {
-        while (!load_acquire(&second->server->asleep))
+        while (!load_acquire(&delegate_server(second)->asleep))
             usleep(SAMPLE_US);
         run(second, count_section, &count);
     }
@@ -288,7 +288,7 @@ static void test_rcl(void)
     test_stopped(spinning_section, end_spinning);
     if (page_is_missing())
         test_stopped(faulting_section, end_faulting);
-    CHECK(load_relaxed(&first->server->counts.replaced) > 0);
+    CHECK(load_relaxed(&delegate_server(first)->counts.replaced) > 0);
     test_nested("rcl:1");
     test_nested("rcl:2");
     test_nested("ffwd");
@@ -311,7 +311,7 @@ int main(int count, char **words)
     test_lines();
     test_idle();
     test_fork();
-    struct server *server = first->server;
+    struct server *server = delegate_server(first);
     destroy(first);
     destroy(second);
     CHECK_EQUAL(load_relaxed(&server->threads), 0);

@@ -120,7 +120,7 @@ static void client_ends(const struct run *run, struct delegated *delegated)
         fetch_add_acq_rel(&delegated->ended, 1) + 1 != clients)
         return;
     for (unsigned i = 0; i < delegated->serving; i++)
-        delegating_dismiss(&delegated->object[i].delegate);
+        delegating_dismiss(&delegated->object[0].delegate, i);
 }
 
 void delegation_work(struct run *run, struct worker *worker)
@@ -128,7 +128,7 @@ void delegation_work(struct run *run, struct worker *worker)
     struct delegated *delegated = run->shared;
     if (worker->index < delegated->serving) {
         worker->aside = true;
-        delegating_serve(&delegated->object[worker->index].delegate);
+        delegating_serve(&delegated->object[0].delegate, worker->index);
         return;
     }
     for (;;) {

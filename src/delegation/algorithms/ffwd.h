@@ -46,8 +46,9 @@ static inline struct ffwd_response *ffwd_response_of(const struct server *server
 
 static inline bool ffwd_init(struct delegate *delegate)
 {
-    delegate->server = server_join(SERVER_FFWD, delegate->server_number);
-    return delegate->server != NULL;
+    struct server *server = server_join(SERVER_FFWD, delegate->server_number);
+    delegate_set_server(delegate, server);
+    return server != NULL;
 }
 
 static inline bool ffwd_asks(const struct call *line, uint32_t toggles)
@@ -138,7 +139,7 @@ static inline void *ffwd_run(struct delegate *delegate, void *(*section)(void *)
                              void *context, enum waiting waiting)
 {
     (void)waiting;
-    struct server *server = delegate->server;
+    struct server *server = delegate_server(delegate);
     const uint32_t serves = server_serves();
     if (unlikely(serves) && server_of(serves) == server) {
         void *result = section(context);
@@ -162,7 +163,7 @@ static inline void *ffwd_run(struct delegate *delegate, void *(*section)(void *)
 
 static inline void ffwd_destroy(struct delegate *delegate)
 {
-    server_part(delegate->server);
+    server_part(delegate_server(delegate));
 }
 
 #endif

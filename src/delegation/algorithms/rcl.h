@@ -38,13 +38,15 @@
 
 #include "delegation/algorithms/server_turn.h"
 #include "delegation/delegate.h"
+#include "delegation/server_moves.h"
 
 enum { OBJECT_FREE, OBJECT_HELD, OBJECT_WANTED };
 
 static inline bool rcl_init(struct delegate *delegate)
 {
-    delegate->server = server_join(SERVER_RCL, delegate->server_number);
-    return delegate->server != NULL;
+    struct server *server = server_join(SERVER_RCL, delegate->server_number);
+    delegate_set_server(delegate, server);
+    return server != NULL;
 }
 
 /* Returns the object of the line's request; NULL if there is none (R2). */
@@ -54,6 +56,22 @@ static inline struct delegate *rcl_request(const struct call *line)
         !still_waiting(load_acquire(&line->cell)))
         return NULL;
     return (struct delegate *)(uintptr_t)load_relaxed(&line->object);
+}
+
+/* Whether another server has the object of this request (M2). */
+static inline bool rcl_has_moved(const struct server *server, const struct call *line,
+                                 const struct delegate *object)
+{
+    return unlikely(load_relaxed(&line->moves)) && delegate_server(object) != server;
+}
+
+/* Answers such a request. */
+static inline void rcl_refuse(struct call *line)
+{
+    store_relaxed(&line->executed, 1);
+    store_relaxed(&line->moves, HAS_MOVED);
+    if (exchange_release(&line->cell, CALL_DONE) == CALL_PARKED)
+        unpark(&line->cell, 1);
 }
 
 /* Frees the object after its section. `keeps`: the caller has the turn. */
@@ -100,7 +118,13 @@ static inline uint32_t rcl_round(struct server *server, uint32_t number, bool bu
         if (ahead && index + ahead < count)
             prefetch_for_write(&line_at(&server->lines, index + ahead)->cell);
         struct delegate *object = rcl_request(line);
-        if (!object || load_acquire(&object->word) != OBJECT_FREE)
+        if (!object)
+            continue;
+        if (rcl_has_moved(server, line, object)) {
+            rcl_refuse(line);
+            continue;
+        }
+        if (load_acquire(&object->word) != OBJECT_FREE)
             continue;
         several |= first && first != object;
         first = object;
@@ -120,8 +144,10 @@ static inline bool rcl_has_work(struct server *server)
 {
     uint32_t count = load_acquire(&server->lines.count);
     for (uint32_t index = 0; index < count; index++) {
-        const struct delegate *object = rcl_request(line_at(&server->lines, index));
-        if (object && load_acquire(&object->word) == OBJECT_FREE)
+        const struct call *line = line_at(&server->lines, index);
+        const struct delegate *object = rcl_request(line);
+        if (object && (rcl_has_moved(server, line, object) ||
+                       load_acquire(&object->word) == OBJECT_FREE))
             return true;
     }
     return false;
@@ -161,6 +187,8 @@ static inline void rcl_hold(struct server *server, uint32_t number)
             return;
         if (load_relaxed(&server->returning) || load_relaxed(&server->stopping))
             break;
+        if (served && load_relaxed(&server->moves))
+            server_moves_look(server);
         if (served)
             left = server_patience();
         else
@@ -179,31 +207,40 @@ static inline void rcl_serve(struct server *server, uint32_t number)
 }
 
 /* Makes the object held by a thread of its server, which is in a section of another
- * object, or waited for a condition. The caller has the turn afterwards. */
-static inline void rcl_hold_object(struct delegate *object, uint32_t number)
+ * object, or waited for a condition. Returns false if the object has moved. The caller
+ * has the turn afterwards, and is in a section. */
+static inline bool rcl_hold_object(struct delegate *object, struct server *server,
+                                   uint32_t number)
 {
-    struct server *server = object->server;
     if (!turn_keep(server, number))
         turn_regain(server, number);
-    while (load_acquire(&object->word) != OBJECT_FREE) {
-        store_relaxed(&object->word, OBJECT_WANTED);
+    while (delegate_server(object) == server &&
+           load_acquire(&object->word) != OBJECT_FREE) {
+        uint32_t held = OBJECT_HELD;
+        /* A thread without the turn may free it just now. */
+        if (!compare_exchange_relaxed(&object->word, &held, OBJECT_WANTED) &&
+            held == OBJECT_FREE)
+            continue;
         turn_release(server);
         while (load_acquire(&object->word) == OBJECT_WANTED)
             park(&object->word, OBJECT_WANTED, NULL);
         turn_regain(server, number);
     }
-    store_relaxed(&object->word, OBJECT_HELD);
+    const bool is_here = delegate_server(object) == server;
+    if (is_here)
+        store_relaxed(&object->word, OBJECT_HELD);
     store_release(&server->turn, number | IN_SECTION);
+    return is_here;
 }
 
-/* A section calls another object of its server. */
-static __attribute__((noinline, unused)) void *
-rcl_run_nested(struct delegate *delegate, uint32_t number, void *(*section)(void *),
-               void *context)
+/* A section calls another object of its server. Returns false if that has moved. */
+static __attribute__((noinline, unused)) bool
+rcl_run_nested(struct delegate *delegate, struct server *server, uint32_t number,
+               void *(*section)(void *), void *context, void **result)
 {
-    struct server *server = delegate->server;
-    rcl_hold_object(delegate, number);
-    void *result = section(context);
+    if (!rcl_hold_object(delegate, server, number))
+        return false;
+    *result = section(context);
     bool keeps = turn_keep(server, number);
     delegate_count(delegate, 1);
     rcl_free(delegate, keeps);
@@ -211,7 +248,7 @@ rcl_run_nested(struct delegate *delegate, uint32_t number, void *(*section)(void
         store_release(&server->turn, number | IN_SECTION);
     else
         server_notify_surely(server);
-    return result;
+    return true;
 }
 
 static inline void rcl_await(struct server *server, struct call *line,
@@ -226,29 +263,53 @@ static inline void rcl_await(struct server *server, struct call *line,
     wait_for_grant(&line->cell, &line->asleep, waiting, false, NULL);
 }
 
-static inline void *rcl_run(struct delegate *delegate, void *(*section)(void *),
-                            void *context, enum waiting waiting)
+/* Asks a server, not the caller's own. Returns false if the object is not there. */
+static inline bool rcl_ask(struct delegate *delegate, struct server *server,
+                           void *(*section)(void *), void *context,
+                           enum waiting waiting, enum call_moves moves, void **result)
 {
-    struct server *server = delegate->server;
-    const uint32_t serves = server_serves();
-    if (unlikely(serves)) {
-        if (server_of(serves) == server)
-            return rcl_run_nested(delegate, server_thread_of(serves), section, context);
-        turn_leave(serves);
-    }
     server_check(server);
     struct call *line = line_take(&server->lines);
     store_relaxed(&line->object, (uint64_t)(uintptr_t)delegate);
+    store_relaxed(&line->moves, moves);
     store_release(&line->executed, 0);
     line_ask(line, section, context);
     server_notify(server);
     rcl_await(server, line, waiting);
-    return line_end(line);
+    const bool done = !moves || load_relaxed(&line->moves) != HAS_MOVED;
+    *result = line_end(line);
+    return done;
+}
+
+static inline void *rcl_call(struct delegate *delegate, void *(*section)(void *),
+                             void *context, enum waiting waiting, enum call_moves moves)
+{
+    const uint32_t serves = server_serves();
+    for (;;) {
+        void *result;
+        struct server *server = delegate_server(delegate);
+        if (unlikely(serves) && server_of(serves) == server) {
+            if (rcl_run_nested(delegate, server, server_thread_of(serves), section,
+                               context, &result))
+                return result;
+            continue;
+        }
+        if (unlikely(serves))
+            turn_leave(serves);
+        if (rcl_ask(delegate, server, section, context, waiting, moves, &result))
+            return result;
+    }
+}
+
+static inline void *rcl_run(struct delegate *delegate, void *(*section)(void *),
+                            void *context, enum waiting waiting)
+{
+    return rcl_call(delegate, section, context, waiting, NEVER_MOVES);
 }
 
 static inline void rcl_destroy(struct delegate *delegate)
 {
-    server_part(delegate->server);
+    server_part(delegate_server(delegate));
 }
 
 /* Waits, in a section of the object, until `condition` changes; other sections of the
@@ -258,12 +319,13 @@ static inline bool rcl_wait(struct delegate *delegate, struct atomic_u32 *condit
                             const struct deadline *deadline)
 {
     const uint32_t seen = load_relaxed(condition), serves = server_serves();
-    struct server *server = delegate->server;
+    struct server *server = delegate_server(delegate);
+    store_relaxed(&delegate->pinned, 1);
     turn_leave(serves);
     rcl_free(delegate, false);
     server_notify_surely(server);
     bool in_time = park(condition, seen, deadline);
-    rcl_hold_object(delegate, server_thread_of(serves));
+    rcl_hold_object(delegate, server, server_thread_of(serves));
     return in_time;
 }
 

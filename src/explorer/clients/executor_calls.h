@@ -37,5 +37,10 @@ void served_while_executing(unsigned thread);
 void served_beside_section(unsigned thread);
 void served_while_stopped(unsigned thread);
 void served_condition(unsigned thread);
+void served_moved(unsigned thread);
+void turn_lost(unsigned thread);
+void turn_replaced(unsigned thread);
+void turn_nested(unsigned thread);
+bool moves_objects(const struct lock_descriptor *about);
 
 #endif

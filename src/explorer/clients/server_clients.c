@@ -6,17 +6,30 @@
 #include "explorer/execution/services.h"
 
 #include "delegation/algorithms/rcl.h"
+#include "delegation/server_moves.h"
+
+#include <string.h>
 
 bool replaces_threads(const struct lock_descriptor *about)
 {
     return executor_has_servers(about) && parks(about);
 }
 
+bool moves_objects(const struct lock_descriptor *about)
+{
+    return strcmp(about->name, "rcl-moving") == 0;
+}
+
+static struct server *server_here(uint32_t number)
+{
+    return &server_table[SERVER_RCL * SERVERS_MOST + number];
+}
+
 static void serve(unsigned number)
 {
     spin_until(load_acquire(&flag));
     begin_operation();
-    server_serve(client_delegate.server, number);
+    server_serve(delegate_server(&client_delegate), number);
 }
 
 /* The threads after the callers are those of the server. Returns whether this one has
@@ -33,7 +46,7 @@ static bool has_served(unsigned thread, unsigned callers)
 static void leave_server(uint32_t count)
 {
     if (fetch_add_acq_rel(&arrived, 1) + 1 == count)
-        server_dismiss(client_delegate.server);
+        server_dismiss(delegate_server(&client_delegate));
 }
 
 /* As executor_prepare(), with a server that spins while it is idle. */
@@ -42,7 +55,7 @@ static void prepare_spinning(unsigned thread)
     if (thread == 0) {
         begin_operation();
         executor_make();
-        client_delegate.server->sleeps = false;
+        delegate_server(&client_delegate)->sleeps = false;
         store_release(&flag, 1);
     } else {
         executor_prepare(thread);
@@ -117,7 +130,7 @@ void served_while_stopped(unsigned thread)
 {
     if (thread == 3) {
         spin_until(load_acquire(&flag));
-        spin_until(rcl_replace(client_delegate.server));
+        spin_until(rcl_replace(delegate_server(&client_delegate)));
         serve(2);
         return;
     }
@@ -138,7 +151,7 @@ void served_while_executing(unsigned thread)
     if (thread == 2) {
         spin_until(load_acquire(&flag));
         spin_until(load_relaxed(&served));
-        turn_take_away(client_delegate.server, 1 | IN_SECTION);
+        turn_take_away(delegate_server(&client_delegate), 1 | IN_SECTION);
         serve(2);
         return;
     }
@@ -162,7 +175,7 @@ void served_beside_section(unsigned thread)
         executor_call(&client_delegate, begun_section, &request);
     } else {
         spin_until(load_relaxed(&served));
-        turn_take_away(client_delegate.server, 1 | IN_SECTION);
+        turn_take_away(delegate_server(&client_delegate), 1 | IN_SECTION);
         executor_ask();
     }
     leave_server(2);
@@ -194,4 +207,35 @@ void served_condition(unsigned thread)
     executor_call(&client_delegate, thread == 0 ? waiting_section : signalling_section,
                   &request);
     leave_server(2);
+}
+
+/* Two threads call an object, and each server has a thread. That of the second one
+ * first gets the turn of the first one, and moves the object to its own. */
+void served_moved(unsigned thread)
+{
+    struct server *servers[] = {server_here(0), server_here(1)};
+    if (thread == 0) {
+        begin_operation();
+        executor_make();
+        expect(server_moves_offer(1), "no memory");
+        servers[0]->sleeps = servers[1]->sleeps = false;
+        store_release(&flag, 1);
+    }
+    spin_until(load_acquire(&flag));
+    if (thread == 2)
+        server_serve(servers[0], 1);
+    if (thread == 3) {
+        if (turn_await(servers[0], 2)) {
+            server_moves_do(&client_delegate, servers[1]);
+            turn_release(servers[0]);
+        }
+        server_serve(servers[1], 1);
+    }
+    if (thread > 1)
+        return;
+    executor_ask();
+    if (fetch_add_acq_rel(&arrived, 1) + 1 == 2) {
+        server_dismiss(servers[0]);
+        server_dismiss(servers[1]);
+    }
 }

@@ -10,20 +10,33 @@
 
 #include "delegation/list/descriptor.h"
 #include "delegation/server.h"
+#include "delegation/server_moves.h"
+
+#include <string.h>
 
 enum { CAN_DELEGATE = true, DELEGATING_SERVERS = SERVERS_MOST };
 
-/* `server` is the number of the object's server, for executors that have some. Without
- * `ahead`, rcl and flat-combining work as published: each thread has a line of its own,
- * and lines are not fetched before they are looked at. */
+/* Whether objects begin at one server, and move to others. */
+static inline bool delegating_moves(uint64_t executor)
+{
+    return strcmp(executor_list[executor].about.name, "rcl-moving") == 0;
+}
+
+/* `server` is the number of the object's server, for executors that have some; objects
+ * that move begin at server 0, and may move to this one. Without `ahead`, rcl and
+ * flat-combining work as published: each thread has a line of its own, and lines are
+ * not fetched before they are looked at. */
 static inline void delegating_init(struct delegate *delegate, uint64_t executor,
                                    uint64_t server, bool ahead)
 {
-    if (!delegate_init_at(delegate, (unsigned)executor, NULL, (uint32_t)server))
+    const bool moves = delegating_moves(executor);
+    if (!delegate_init_at(delegate, (unsigned)executor, NULL,
+                          moves ? 0 : (uint32_t)server) ||
+        (moves && server && !server_moves_offer((uint32_t)server)))
         die("not enough memory or threads for an executor");
     if (!ahead) {
-        struct lines *lines =
-            delegate->server ? &delegate->server->lines : &delegate->lines;
+        struct server *first = delegate_server(delegate);
+        struct lines *lines = first ? &first->lines : &delegate->lines;
         lines->ahead = 0;
         lines->own = cpu_count();
     }
@@ -42,16 +55,25 @@ static inline bool delegating_needs_servers(uint64_t executor)
     return !STARTS_THREADS && executor_has_servers(&executor_list[executor].about);
 }
 
-/* Serves until delegating_dismiss(). */
-static inline void delegating_serve(struct delegate *delegate)
+/* Returns a server of the kind that the object has. */
+static inline struct server *delegating_server(const struct delegate *object,
+                                               uint32_t number)
 {
-    delegate->server->sleeps = false;
-    server_serve(delegate->server, 1);
+    const uint32_t place = delegate_server(object)->place;
+    return &server_table[place - place % SERVERS_MOST + number];
 }
 
-static inline void delegating_dismiss(struct delegate *delegate)
+/* Serves until delegating_dismiss(). */
+static inline void delegating_serve(const struct delegate *object, uint32_t number)
 {
-    server_dismiss(delegate->server);
+    struct server *server = delegating_server(object, number);
+    server->sleeps = false;
+    server_serve(server, 1);
+}
+
+static inline void delegating_dismiss(const struct delegate *object, uint32_t number)
+{
+    server_dismiss(delegating_server(object, number));
 }
 
 /* What an object or a server has done; see include/hasp/delegate.h. */
@@ -64,9 +86,10 @@ struct delegating_counts {
 static inline struct delegating_counts delegating_counts(const struct delegate *object)
 {
     const struct delegate_counts *own = &object->counts;
-    struct delegating_counts counts = {.of_server = object->server != NULL};
-    if (object->server) {
-        const struct server_counts *server = &object->server->counts;
+    const struct server *host = delegate_server(object);
+    struct delegating_counts counts = {.of_server = host != NULL};
+    if (host) {
+        const struct server_counts *server = &host->counts;
         counts.sections = load_relaxed(&server->sections);
         counts.holds = load_relaxed(&server->rounds);
         counts.lines = load_relaxed(&server->lines);

@@ -25,14 +25,14 @@ static inline bool delegating_needs_servers(uint64_t executor)
     return false;
 }
 
-static inline void delegating_serve(struct delegate *delegate)
+static inline void delegating_serve(const struct delegate *object, uint32_t number)
 {
-    (void)delegate;
+    (void)object, (void)number;
 }
 
-static inline void delegating_dismiss(struct delegate *delegate)
+static inline void delegating_dismiss(const struct delegate *object, uint32_t number)
 {
-    (void)delegate;
+    (void)object, (void)number;
 }
 
 struct delegating_counts {

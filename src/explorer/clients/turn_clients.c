@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Clients of rcl whose two threads are both of the server: one executes a request while
+ * the other takes the turn away from it. The requests are there from the beginning, so
+ * that the exploration is small. */
+#include "explorer/base/variables.h"
+#include "explorer/clients/executor_calls.h"
+#include "explorer/execution/services.h"
+
+#include "delegation/algorithms/rcl.h"
+
+static struct request requests[2];
+
+static struct server *here(void)
+{
+    return &server_table[SERVER_RCL * SERVERS_MOST];
+}
+
+/* Publishes a request that nobody waits for. */
+static struct call *ask(struct delegate *object, void *(*section)(void *),
+                        void *context)
+{
+    struct call *line = line_take(&here()->lines);
+    store_relaxed(&line->object, (uint64_t)(uintptr_t)object);
+    store_relaxed(&line->moves, NEVER_MOVES);
+    store_release(&line->executed, 0);
+    line_ask(line, section, context);
+    return line;
+}
+
+/* The last of both sections ends the server. This orders nothing before it. */
+static void *ending_section(void *context)
+{
+    void *result = executor_count_section(context);
+    if (fetch_add_relaxed(&arrived, 1) + 1 == 2)
+        server_dismiss(here());
+    return result;
+}
+
+static void *outer_ending_section(void *context)
+{
+    outer_sections++;
+    if (fetch_add_relaxed(&arrived, 1) + 1 == 2)
+        server_dismiss(here());
+    return context;
+}
+
+/* Calls the other object while another thread may have lost the turn in a section. */
+static void *nesting_section(void *context)
+{
+    outer_sections++;
+    turn_take_away(here(), 2 | IN_SECTION);
+    executor_call(&client_delegate, ending_section, context);
+    return context;
+}
+
+static void begin_as(uint32_t number)
+{
+    store_relaxed(&held_nodes()->serves, server_mark(here(), number));
+}
+
+/* Goes on as a thread of the server until that is dismissed. */
+static void go_on(uint32_t number, bool keeps)
+{
+    if (keeps)
+        rcl_hold(here(), number);
+    rcl_serve(here(), number);
+}
+
+/* Executes the first request with the turn; the second one is for `other`. */
+static void execute_first(struct delegate *object, void *(*section)(void *),
+                          struct delegate *other, void *(*other_section)(void *))
+{
+    begin_operation();
+    executor_make();
+    here()->sleeps = false;
+    struct call *line = ask(object, section, &requests[0]);
+    ask(other, other_section, &requests[1]);
+    begin_as(1);
+    store_relaxed(&here()->turn, 1);
+    store_release(&flag, 1);
+    go_on(1, rcl_execute(here(), 1, line, object));
+}
+
+static void begin_second(void)
+{
+    spin_until(load_acquire(&flag));
+    begin_operation();
+}
+
+static void second_thread(void)
+{
+    begin_second();
+    turn_take_away(here(), 1 | IN_SECTION);
+    rcl_serve(here(), 2);
+}
+
+void turn_lost(unsigned thread)
+{
+    if (thread == 0)
+        execute_first(&client_delegate, ending_section, &client_delegate,
+                      ending_section);
+    else
+        second_thread();
+}
+
+void turn_replaced(unsigned thread)
+{
+    if (thread == 0) {
+        execute_first(&client_delegate, ending_section, &outer_delegate,
+                      outer_ending_section);
+        return;
+    }
+    begin_second();
+    rcl_replace(here());
+    rcl_serve(here(), 2);
+}
+
+void turn_nested(unsigned thread)
+{
+    if (thread == 0)
+        execute_first(&outer_delegate, nesting_section, &client_delegate,
+                      ending_section);
+    else
+        second_thread();
+}
