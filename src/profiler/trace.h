@@ -61,6 +61,8 @@ enum trace_kind {
     TRACE_CONTENTION,      /* struct trace_contention */
     TRACE_FOREIGN_WAITS,   /* struct trace_foreign_wait */
     TRACE_EXECUTED,        /* struct trace_executed */
+    TRACE_DELEGATES,       /* struct trace_delegate */
+    TRACE_SERVERS,         /* struct trace_server */
 };
 
 /* One reading of all clocks. */
@@ -375,6 +377,7 @@ struct trace_stack_weight {
     uint64_t holds, hold_ticks;
 };
 
+#include "profiler/trace_delegation.h"
 #include "profiler/trace_events.h"
 #include "profiler/trace_samples.h"
 

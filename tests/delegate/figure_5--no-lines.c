@@ -67,7 +67,8 @@ static INT GetJob(RAYJOB *job, INT pid)
             .wpentry = &wpentry,
             .hasp_error = errno,
         };
-        hasp_delegate_run(&gm->wplock[pid], GetJob_section, &hasp_context);
+        hasp_delegate_run_sized(&gm->wplock[pid], GetJob_section, &hasp_context,
+                                sizeof hasp_context);
         errno = hasp_context.hasp_error;
         if (hasp_context.hasp_exit == 1) {
             /* lock release */

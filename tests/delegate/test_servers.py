@@ -34,7 +34,7 @@ def test_a_server_is_rewritten(site: str, tmp_path: Path) -> None:
     name, line = site.split(":")
     assert rewrite(SERVERS / name, int(line), tmp_path) == 0
     made = next((tmp_path / "out").rglob(name)).read_text()
-    assert "hasp_delegate_run(" in made
+    assert "hasp_delegate_run_sized(" in made
 
 
 @pytest.mark.slow

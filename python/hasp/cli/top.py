@@ -34,7 +34,8 @@ examples:
   hasp top --plain 60 --interval 10s -- ./server > locks.log
 
 keys: w h a c sort by wait, hold, acquisitions, contended share; enter shows a site in
-detail; t threads; o the program's output; p the next process; ? help; q quits.
+detail; t threads; d delegates; o the program's output; p the next process; ? help;
+q quits.
 
 The program is detached from the terminal: its input is empty, and its output goes to a
 pane of the view or to the file of --output. Quitting the view ends it (SIGTERM); a

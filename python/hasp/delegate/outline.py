@@ -245,7 +245,8 @@ def call_text(made: Outline) -> str:
     context = made.context if not outer else f"hasp_{made.name}"
     lines = [
         *_variable(made, context, inner),
-        f"hasp_delegate_run({section.lock_text}, {made.name}, &{context});",
+        f"hasp_delegate_run_sized({section.lock_text}, {made.name}, &{context},",
+        f"                        sizeof {context});",
         f"errno = {context}.hasp_error;",
     ]
     lines += [f"{_fresh(each, f'{context}.{name}')};" for each, name in outer]

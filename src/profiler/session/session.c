@@ -3,6 +3,7 @@
 
 #include "platform/native/small_file.h"
 #include "profiler/record/misuse.h"
+#include "profiler/session/record_delegated.h"
 #include "profiler/sample/executed.h"
 #include "profiler/sample/procfs.h"
 #include "profiler/sample/sample_holds.h"
@@ -206,6 +207,7 @@ void session_forked(void)
         waits_forget();
         modules_forget();
         sampler_forget();
+        record_delegated_forget();
         trace_file_forget();
     }
     threads_forget();

@@ -88,6 +88,11 @@ uint32_t stack_find(const uintptr_t *frames, uint32_t depth)
     return number;
 }
 
+const struct trace_stack *stack_record(uint32_t stack)
+{
+    return series_at(&stack_records, stack);
+}
+
 uint32_t stack_site(uint32_t stack)
 {
     if (!stack)

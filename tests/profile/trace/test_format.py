@@ -34,6 +34,8 @@ STRUCTS = {
     "contention": format.CONTENTION,
     "foreign_wait": format.FOREIGN_WAIT,
     "executed": format.EXECUTED,
+    "delegate": format.DELEGATE,
+    "server": format.SERVER,
 }
 CONSTANTS = {
     **{f"TRACE_{kind.name}": int(kind) for kind in format.ChunkKind},

@@ -11,6 +11,7 @@ from typing import ClassVar
 from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
 from textual.widgets import ContentSwitcher, DataTable, Footer, Log, Static
 
 from hasp.base.errors import HaspError
@@ -24,6 +25,7 @@ from hasp.profile.live.columns import (
     sorted_sites,
     thread_cells,
 )
+from hasp.profile.live.delegated import NONE, delegated_lines
 from hasp.profile.live.feed import Feed
 from hasp.profile.live.interval import Interval, SiteRow
 from hasp.profile.live.screens import Details, Help
@@ -50,6 +52,7 @@ class TopApp(App[None]):
             for order in ORDERS
         ),
         Binding("t", "show('threads')", "threads"),
+        Binding("d", "show('delegated')", "delegates", show=False),
         Binding("o", "show('output')", "output"),
         Binding("p", "next_process", "next"),
         Binding("enter", "details", "more", priority=True),
@@ -77,6 +80,8 @@ class TopApp(App[None]):
         with ContentSwitcher(initial="sites", id="body"):
             yield DataTable(id="sites", cursor_type="row", cell_padding=0)
             yield DataTable(id="threads", cursor_type="row", cell_padding=0)
+            with VerticalScroll(id="delegated"):
+                yield Static(NONE, id="delegates", markup=False)
             yield Log(id="output", max_lines=MOST_LINES)
         yield Footer(compact=True)
 
@@ -159,6 +164,8 @@ class TopApp(App[None]):
                 for row in self._sites
             },
         )
+        delegated = "\n".join(delegated_lines(interval, self.size.width))
+        self.query_one("#delegates", Static).update(delegated.strip() or NONE)
         threads = sorted(interval.threads, key=lambda row: (-row.waiting, row.tid))
         _refill(
             self._table("threads"),

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from hasp.profile.model.delegation import NO_DELEGATION, Delegation
 from hasp.profile.model.lock_sums import KINDS
 from hasp.profile.model.snapshot import ACQUIRING, Place, Snapshot, Sums, ThreadNow
 from hasp.profile.report.words import short_time
@@ -59,6 +60,7 @@ class Interval:
     sites: list[SiteRow]
     threads: list[ThreadRow]
     section_share: float | None  # of the threads' time
+    delegation: Delegation = NO_DELEGATION
 
 
 def between(before: Snapshot | None, after: Snapshot, name: Naming) -> Interval:

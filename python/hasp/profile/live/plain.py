@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 
-from hasp.base.output import console, table
+from hasp.base.output import console, escaped, table
 from hasp.profile.live.columns import (
     ELIDED,
     Order,
@@ -14,6 +14,7 @@ from hasp.profile.live.columns import (
     site_headings,
     sorted_sites,
 )
+from hasp.profile.live.delegated import delegated_lines
 from hasp.profile.live.feed import Feed
 from hasp.profile.live.source import Source
 
@@ -82,3 +83,5 @@ def _print(feed: Feed, order: Order, rows: int, number: int) -> None:
     out.print(form)
     if len(sites) > rows:
         out.print(f"and {len(sites) - rows} more")
+    for line in delegated_lines(interval, out.width):
+        out.print(escaped(line), soft_wrap=True)

@@ -37,6 +37,7 @@ Each line is a site: all locks created by one source location.
   w h a c   sort by wait, hold, acquisitions, contended share
   enter     details of the site under the cursor: stacks, times, histograms
   t         threads: what each one waits for and holds
+  d         delegated sections and servers (programs that use hasp/delegate.h)
   o         output of the program
   p         next process, if several are recorded
   q         quit; a program started for this view ends too

@@ -14,7 +14,9 @@ import numpy as np
 from hasp.base.errors import HaspError
 from hasp.profile.model import counter, proofs
 from hasp.profile.model.algorithms import other_locks
-from hasp.profile.model.clock import clock_of
+from hasp.profile.model.clock import Clock, clock_of
+from hasp.profile.model.delegate_names import name_of_delegate
+from hasp.profile.model.delegation import Delegation, delegation_of
 from hasp.profile.model.elision import transactions_of
 from hasp.profile.model.doubts import doubts_of, unseen_doubt
 from hasp.profile.model.executed import functions_absent
@@ -150,6 +152,7 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
         warnings=(),
         others=_others(trace),
         lock_sites=sites.of.tolist(),
+        delegation=_delegation(trace, clock, stacks),
     )
     found = _with_proofs(found, trace, doubts)
     return replace(
@@ -157,6 +160,14 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
         held_at_end=held_at_end(trace, threads, clock, stacks),
         warnings=tuple(dict.fromkeys((*trace.doubts, *doubts, *symbolizer.doubts))),
         damaged=bool(trace.doubts),
+    )
+
+
+def _delegation(trace: Trace, clock: Clock, stacks: Stacks) -> Delegation:
+    delegates = trace.numbered(ChunkKind.DELEGATES)
+    servers = trace.numbered(ChunkKind.SERVERS)
+    return delegation_of(
+        delegates, servers, clock, lambda record: name_of_delegate(record, stacks)
     )
 
 

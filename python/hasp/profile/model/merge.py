@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from hasp.profile.model.delegation import merged as merged_delegation
 from hasp.profile.model.merge_part import Part
 from hasp.profile.model.merge_sites import merged_sites
 from hasp.profile.model.process_row import ProcessRow
@@ -65,6 +66,7 @@ def merge(profiles: Sequence[Profile]) -> Profile:
             key=lambda one: one.cpus,
             default=None,
         ),
+        delegation=merged_delegation(one.delegation for one in profiles),
         foreign=None,
         foreign_absent="waits in foreign futexes are not merged over processes",
         unseen_runtimes=tuple(

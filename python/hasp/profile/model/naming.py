@@ -46,6 +46,7 @@ LOCK_FUNCTION = re.compile(
 # Calls whose first argument is a lock, declarations of guards, and methods of a lock.
 CALL = re.compile(
     r"\b(?:pthread_(?:mutex|rwlock|spin|cond|barrier)_\w+|(?:mtx|cnd)_\w+"
+    r"|hasp_delegate_\w*init"
     r"|(?:\w*_)?(?:try|rd|wr|rw|spin)?(?:lock|mutex|mtx|cond|enter|acquire)(?:_\w+)?"
     r"|(?:\w*_)?(?:TRY|RD|WR|RW|SPIN)?(?:LOCK|MUTEX|MTX|COND|ENTER|ACQUIRE)(?:_\w+)?"
     r"|\w*(?:Lock|Mutex|Enter|Acquire)\w*)\s*\(",

@@ -16,6 +16,7 @@ from typing import Any
 
 from hasp.profile.model.algorithms import in_words, of_kind
 from hasp.profile.model.cache_lines import SharedLine
+from hasp.profile.model.delegation import NO_DELEGATION, Delegation
 from hasp.profile.model.distribution import Distribution
 from hasp.profile.model.elision import Elision
 from hasp.profile.model.fairness import Fairness, Stripes
@@ -99,7 +100,7 @@ class SiteStats:
         return SiteStats(**{field.name: pair(field.name) for field in fields(self)})
 
 
-LARGEST = {"longest_failing_run"}  # fields of Use that are merged by maximum
+LARGEST = {"longest_failing_run"}  # merged by maximum
 
 
 @dataclass(frozen=True)
@@ -156,8 +157,7 @@ class Site:
     first: Stack  # the first acquisition
     locks: Sequence[Lock]
     stats: Mapping[Operation, SiteStats]
-    # by thread number; 0: ended threads
-    threads: Mapping[int, Mapping[Operation, SiteStats]]
+    threads: Mapping[int, Mapping[Operation, SiteStats]]  # by number; 0: ended ones
     share: float  # of all threads' time: acquiring, holding, releasing
     waiters_mean: float | None  # the maximum over the site's locks; so are the next two
     waiters_p95: float | None
@@ -175,8 +175,7 @@ class Site:
     def total(self) -> SiteStats | None:
         """All acquisitions: lock and relock of a mutex, read and write of a rwlock.
 
-        For condition variables and barriers these are the waits. None if there are
-        none.
+        For condition variables and barriers these are the waits. None without any.
         """
         return sum_of(self.stats.values())
 
@@ -335,6 +334,7 @@ class Profile:
     unseen_runtimes: Sequence[Runtime] = ()
     held_at_end: Sequence[HeldAtEnd] = ()
     transactions: str = ""  # that elided mutexes: rtm; emulated: script or undo
+    delegation: Delegation = NO_DELEGATION
     other_locks: Mapping[Kind, str] = field(default_factory=dict)  # not glibc's
     # Site numbers by lock number; 0: none. If empty, the sites' locks are searched.
     lock_sites: Sequence[int] = field(default=(), compare=False, repr=False)

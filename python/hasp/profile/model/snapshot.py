@@ -8,7 +8,7 @@ locks would take longer than the interval between two snapshots.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -105,6 +105,9 @@ class Snapshot:
     lifetime: float  # total lifetime of all threads so far, in ticks
     section: int  # ticks in critical sections
     overhead_share: float  # the recorder's share of the program's time so far
+    # Numbered records of delegates and servers.
+    delegates: Records = field(compare=False)
+    servers: Records = field(compare=False)
 
 
 def take(path: Path) -> Snapshot:
@@ -148,6 +151,8 @@ def take(path: Path) -> Snapshot:
         overhead_share=overhead_of(
             header, records, ns_per_tick, lifetime * ns_per_tick
         ).share,
+        delegates=trace.numbered(ChunkKind.DELEGATES),
+        servers=trace.numbered(ChunkKind.SERVERS),
     )
 
 

@@ -15,6 +15,7 @@ from hasp.profile.diagnosis.diagnose import cause_json
 from hasp.profile.model.distribution import Distribution
 from hasp.profile.model.elision import as_json as elision_json
 from hasp.profile.model.profile import Lock, Profile, Site, SiteStats, Thread
+from hasp.profile.report import delegation
 from hasp.profile.report.figures import (
     STATISTICS,
     Row,
@@ -52,6 +53,7 @@ def document(profile: Profile) -> dict[str, Any]:
         "section_share": profile.section_share,
         "locks": lock_sites(rows(profile)),
         "waits": [idle_site(row) for row in idle_rows(profile)],
+        **delegation.as_json(profile.delegation),
         "findings": [finding(one) for one in findings(profile, names)],
         "order": [finding(one) for one in inversions(profile, names)],
         "threads": [thread(one) for one in profile.threads],

@@ -31,6 +31,12 @@ DOUBTFUL = "no lock was found in the readable part of this trace."
 DAMAGED = "this trace is damaged, and parts of it are missing here: "
 
 
+DELEGATED = (
+    "the program used no lock of pthread, but it delegated sections: their delegates "
+    "and servers are listed below."
+)
+
+
 def is_empty(profile: Profile) -> bool:
     """Return true if no lock in the trace was used."""
     return not rows(profile) and not idle_rows(profile)
@@ -38,6 +44,8 @@ def is_empty(profile: Profile) -> bool:
 
 def empty_words(profile: Profile) -> str:
     """Explain why no lock was used, which an incomplete trace cannot prove."""
+    if profile.delegation:
+        return DELEGATED
     if profile.damaged:
         return DAMAGED + DOUBTFUL
     if profile.warnings:

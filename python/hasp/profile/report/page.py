@@ -8,11 +8,12 @@ thousand sites.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from typing import Any
 
 from hasp.base import pages as page
 from hasp.profile.model.profile import Profile, Site, Thread
-from hasp.profile.report import elision
+from hasp.profile.report import delegation, elision
 from hasp.profile.report.details import octaves
 from hasp.profile.report.figures import METRICS, TIMES, Row, idle_rows, rows, statistic
 from hasp.profile.report.findings import Names, findings, inversions, stack_words
@@ -79,11 +80,9 @@ def render(profile: Profile) -> str:
         evidence=said.evidence,
         why=why(profile, said.diagnosis),
         elision_title=elision.title(profile),
-        elision_headings=[
-            heading.replace("-\n", "").replace("\n", " ")
-            for heading in elision.HEADINGS
-        ],
+        elision_headings=_in_one_line(elision.HEADINGS),
         elided=[elision.cells(*pair) for pair in elided[:MOST_DETAILED]],
+        tables=_delegated(profile),
         findings=findings(profile, names)[:MOST_FINDINGS],
         inversions=inversions(profile, names)[:MOST_FINDINGS],
         events=len(profile.events),
@@ -95,6 +94,32 @@ def render(profile: Profile) -> str:
         warnings=profile.warnings,
         left_out=max(0, len(found) - MOST_SITES),
     )
+
+
+def _in_one_line(headings: Sequence[str]) -> list[str]:
+    return [heading.replace("-\n", "").replace("\n", " ") for heading in headings]
+
+
+def _delegated(profile: Profile) -> list[dict[str, Any]]:
+    """Return the tables of delegates and servers, if there are any."""
+    found = profile.delegation
+    tables = (
+        (
+            delegation.TITLE,
+            delegation.HEADINGS,
+            [delegation.cells(one) for one in found.delegates[:MOST_DETAILED]],
+        ),
+        (
+            delegation.SERVERS_TITLE,
+            delegation.SERVER_HEADINGS,
+            [delegation.server_cells(one) for one in found.servers],
+        ),
+    )
+    return [
+        {"title": title.capitalize(), "headings": _in_one_line(headings), "rows": lines}
+        for title, headings, lines in tables
+        if lines
+    ]
 
 
 def _short(profile: Profile) -> str:

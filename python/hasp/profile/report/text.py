@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from hasp.base.output import console, escaped
 from hasp.profile.model.profile import Overhead, Profile
-from hasp.profile.report import elision
+from hasp.profile.report import delegation, elision
 from hasp.profile.report.figures import Metric, Row, idle_rows, rows, statistic
 from hasp.profile.report.findings import (
     Finding,
@@ -78,6 +78,7 @@ def print_report(profile: Profile, choice: Choice) -> None:
     print_processes(profile, choice.top, out)
     print_table(profile, choice, out)
     print_elided(profile, choice, out)
+    print_delegated(profile, choice.top, out)
     print_idle(profile, choice.top, out)
     print_findings("misuse of locks", findings(profile, names), choice.top, out)
     print_findings("lock order", inversions(profile, names), choice.top, out)
@@ -229,6 +230,26 @@ def print_elided(profile: Profile, choice: Choice, out: Console) -> None:
     lines = [elision.cells(row, sums) for row, sums in found[: choice.top]]
     out.print()
     print_lines(out, elision.HEADINGS, lines, elision.title(profile))
+
+
+def print_delegated(profile: Profile, top: int | None, out: Console) -> None:
+    """Print the sections that executors of the library ran, and their servers."""
+    found = profile.delegation
+    for title, headings, lines in (
+        (
+            delegation.TITLE,
+            delegation.HEADINGS,
+            [delegation.cells(one) for one in found.delegates[:top]],
+        ),
+        (
+            delegation.SERVERS_TITLE,
+            delegation.SERVER_HEADINGS,
+            [delegation.server_cells(one) for one in found.servers],
+        ),
+    ):
+        if lines:
+            out.print()
+            print_lines(out, headings, lines, title)
 
 
 def print_idle(profile: Profile, top: int | None, out: Console) -> None:

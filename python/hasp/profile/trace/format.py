@@ -44,6 +44,8 @@ class ChunkKind(IntEnum):
     CONTENTION = 13
     FOREIGN_WAITS = 14
     EXECUTED = 15
+    DELEGATES = 16
+    SERVERS = 17
 
 
 class Mode(IntEnum):
@@ -282,6 +284,20 @@ CONTENTION = _struct(
 )
 FOREIGN_WAIT = _struct((_32, "stack reserved"), (_64, "samples brief"))
 EXECUTED = _struct((_64, "address"), (_32, "lock stack"), (_64, "samples"))
+DELEGATE = _struct(
+    (_64, "address"),
+    ("S32", "executor"),
+    (_32, "created_stack site server creations"),
+    (_64, "born died sections held_sections holds held_most"),
+    (_64, "contexts context_bytes context_most"),
+    (_64, "wait_ticks wait_most service_ticks service_most"),
+    (HISTOGRAM, "wait service"),
+)
+SERVER = _struct(
+    ("S32", "executor"),
+    (_32, "number reserved"),
+    (_64, "sections rounds lines serialised replaced"),
+)
 
 RECORDS: dict[ChunkKind, np.dtype[np.void]] = {
     ChunkKind.THREADS: THREAD,
@@ -300,6 +316,8 @@ RECORDS: dict[ChunkKind, np.dtype[np.void]] = {
     ChunkKind.CONTENTION: CONTENTION,
     ChunkKind.FOREIGN_WAITS: FOREIGN_WAIT,
     ChunkKind.EXECUTED: EXECUTED,
+    ChunkKind.DELEGATES: DELEGATE,
+    ChunkKind.SERVERS: SERVER,
 }
 # Sizes in bytes of records that have grown since version 1.
 SMALLER = {

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hasp.base.files import write_file
-from hasp.profile.trace import format
+from hasp.profile.trace import delegation_sums, format
 from hasp.profile.trace.format import ChunkKind, Records
 from hasp.profile.trace.reader import Trace
 
@@ -79,6 +79,7 @@ class _Window:
         self._locks(self._before)
         for kind, key in KEYS.items():
             self._sums(self._before, kind, key)
+        self._delegation(self._before)
         self._process_samples(self._before)
         self._recent(ChunkKind.WAITER_SAMPLES)
         return self._bytes
@@ -133,6 +134,13 @@ class _Window:
         for first, records in self._records(ChunkKind.LOCKS):
             known = old[first : first + len(records)]
             _subtract(records[: len(known)], known, LOCK_SUMS)
+
+    def _delegation(self, before: Trace) -> None:
+        """Subtract the earlier sums of delegates and servers."""
+        for kind in delegation_sums.SUMS:
+            old = before.numbered(kind)
+            for first, records in self._records(kind):
+                delegation_sums.subtract(kind, records, old[first:])
 
     def _sums(self, before: Trace, kind: ChunkKind, key: tuple[str, ...]) -> None:
         """Subtract the earlier sums of each key from the records that have it."""
