@@ -42,6 +42,7 @@ RUN_ELSEWHERE = frozenset(
     {
         *("barrier", "borrowed", "borrowed_cxx", "borrowed_signals", "elision"),
         *(
+            "delegation_advice",
             "elision_advice",
             "gdb_target",
             "global_sections",

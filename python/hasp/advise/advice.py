@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hasp.advise.report import print_forecast, print_proof, print_verdict
+from hasp.advise.report import (
+    print_delegation,
+    print_forecast,
+    print_proof,
+    print_verdict,
+)
 from hasp.base.errors import EXIT_FINDING, EXIT_FINE, HaspError
 from hasp.base.output import STDOUT, note, write_json
 from hasp.base.signals import interrupt_on_signals
@@ -19,11 +24,13 @@ from hasp.profile.diagnosis.judge import judge
 from hasp.profile.diagnosis.proven import Proven
 from hasp.profile.diagnosis.rules import Rules, load
 from hasp.profile.diagnosis.verdict import Verdict
+from hasp.profile.model.kinds import Kind
 from hasp.profile.model.profile import Profile
 from hasp.profile.report import headline
 from hasp.profile.report.source import open_profile
 
 if TYPE_CHECKING:
+    from hasp.advise.delegation import Gain
     from hasp.advise.forecast import Forecast
     from hasp.advise.proof import Proof
     from hasp.compare.settings import Settings
@@ -31,6 +38,7 @@ if TYPE_CHECKING:
 
 DEFAULT_TRACE = "hasp.trace"
 DEFAULT_PLAN = "hasp.plan.toml"
+DELEGATION = ("E9.delegate", "E9.delegate-all")  # rules by thresholds
 
 
 @dataclass(frozen=True)
@@ -169,23 +177,59 @@ def _interleaved(
 def deliver(answer: Answer, options: Options) -> int:
     """Print the results and write the files; returns the exit status."""
     forecast = _forecast(answer, options)
+    gain = _delegation(answer.profile, options)
+    if gain:
+        answer = dataclasses.replace(answer, verdict=_without_hints(answer.verdict))
     if options.plan:
         _write_plan(answer, options.plan)
     if options.json:
-        write_json([_record(answer, forecast)], options.json)
+        write_json([_record(answer, forecast, gain)], options.json)
     if options.json != STDOUT:
         print_verdict(answer.verdict, answer.profile, why=options.why)
         if answer.comparison and answer.proof:
             print_proof(answer.comparison, answer.proof)
         if forecast:
             print_forecast(forecast)
+        if gain:
+            print_delegation(gain)
     if answer.comparison is not None and answer.comparison.interrupted:
         raise KeyboardInterrupt
     disagrees = answer.proof is not None and answer.proof.agreement == "disagree"
     return EXIT_FINDING if disagrees else EXIT_FINE
 
 
-def _record(answer: Answer, forecast: Forecast | None) -> dict[str, Any]:
+def _delegation(profile: Profile, options: Options) -> Gain | None:
+    """Simulate the costliest mutex under executors, if a machine is named."""
+    if options.machine is None:
+        return None
+    # Only --machine needs these.
+    from hasp.advise.delegation import gain_of
+    from hasp.lab.simulate.machines import machine
+
+    mutexes = (site for site in profile.sites if site.kind is Kind.MUTEX)
+    site = next((site for site in mutexes if site.total), None)
+    return gain_of(profile, site, machine.load(options.machine)) if site else None
+
+
+def _without_hints(verdict: Verdict) -> Verdict:
+    """Return the verdict without the hints to delegate, which a simulation replaces."""
+    kept = tuple(one for one in verdict.fired if one.rule.id not in DELEGATION)
+    dropped = {one.rule.hint for one in verdict.fired if one.rule.id in DELEGATION}
+
+    def without(hints: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(hint for hint in hints if hint not in dropped)
+
+    sites = tuple(
+        dataclasses.replace(site, hints=without(site.hints)) for site in verdict.sites
+    )
+    return dataclasses.replace(
+        verdict, fired=kept, hints=without(verdict.hints), sites=sites
+    )
+
+
+def _record(
+    answer: Answer, forecast: Forecast | None, gain: Gain | None
+) -> dict[str, Any]:
     record = answer.verdict.as_json()
     record["diagnosis"] = headline.verdict(answer.profile).record
     record["proofs"] = [dataclasses.asdict(one) for one in answer.profile.proofs]
@@ -196,6 +240,8 @@ def _record(answer: Answer, forecast: Forecast | None) -> dict[str, Any]:
         from hasp.advise.forecast import as_json
 
         record["forecast"] = as_json(forecast)
+    if gain:
+        record["delegation"] = gain.as_json()
     return record
 
 

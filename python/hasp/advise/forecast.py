@@ -57,7 +57,7 @@ def forecast(
             "simulated",
             "record without --sample, or for a longer time",
         )
-    pause = _pause(profile, site, use.acquisitions)
+    pause = pause_of(profile, site, use.acquisitions)
     many = min(len(site.locks), MOST_LOCKS)
     names = dict.fromkeys(["futex", *(name for name in locks if name != REFERENCE)])
     options = Options(
@@ -90,7 +90,7 @@ def forecast(
     )
 
 
-def _pause(profile: Profile, site: Site, acquisitions: int) -> float:
+def pause_of(profile: Profile, site: Site, acquisitions: int) -> float:
     """Return a thread's average work between two critical sections of the site, in ns.
 
     That is its CPU time outside of critical sections; parked waits use no CPU time.

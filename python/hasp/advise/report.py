@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     # Imported here because only --simulate needs it.
+    from hasp.advise.delegation import Gain
     from hasp.advise.forecast import Forecast
     from hasp.advise.proof import Proof
     from hasp.compare.store import Comparison
@@ -294,6 +295,13 @@ def print_proof(comparison: Comparison, proof: Proof) -> None:
         for cell in comparison.settings.cells:
             words = words.replace(cell.lock, shown(cell).lock)
         say(out, f"warning: {words}")
+
+
+def print_delegation(gain: Gain) -> None:
+    """Print whether to delegate the sections of the costliest mutex."""
+    out = console()
+    heading(out, "delegation (simulated)")
+    say(out, gain.sentence, "- ")
 
 
 def print_forecast(forecast: Forecast) -> None:
