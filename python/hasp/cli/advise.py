@@ -72,7 +72,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--machine",
         metavar="NAME",
         help="the machine that the program will run on: if it has transactions, "
-        "eliding locks is considered (default: this one)",
+        "eliding locks is considered (default: this one); also simulates whether to "
+        "delegate sections there",
     )
     add(
         "--why",
