@@ -23,8 +23,23 @@ def section(*lines: str, before: str = "", first: str = "") -> str:
     return function(first + LOCK, *lines, UNLOCK, before=before)
 
 
+WRAPPERS = (
+    "void lock_it(void) { pthread_mutex_lock(&mu); } "
+    "void unlock_it(void) { pthread_mutex_unlock(&mu); } "
+)
+
 # name -> (source, line of the refusal, part of the reason)
 REFUSED = {
+    "declared-together": (
+        function(
+            "lock_it();",
+            "count++;",
+            "unlock_it();",
+            before=f"void lock_it(void), unlock_it(void); {WRAPPERS}",
+        ),
+        7,
+        "lock_it() is declared together with something else",
+    ),
     "thread-local": (section("tl++;", before="static __thread long tl;"), 10, "tl"),
     "thread-local-in-callee": (
         section("g();", before="static __thread long tl; static void g(void) {tl++;} "),

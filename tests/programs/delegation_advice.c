@@ -3,8 +3,8 @@
  * Programs of which it is known whether delegation can help them on a machine with many
  * CPUs: delegation_advice PROGRAM [THREADS [SECONDS]].
  *
- * Short sections of one mutex, and 1 or 2 us of other work between them, so that it limits
- * 48 threads:
+ * Short sections of one mutex, and 1 or 2 us of other work between them, so that it
+ * limits 48 threads:
  *   counter  adds to a counter
  *   jobs     takes a job from a list and puts it back
  *   table    changes five cells of a small table

@@ -23,11 +23,30 @@ def rewrite_wrappers(uses: Uses, executor: str, edits: Edits) -> Iterator[Refusa
             if node.start in node.source.macros:
                 yield node.refusal(f"a macro declares {wrapper.name}()")
                 return
+            if not _is_alone(node, wrapper):
+                yield node.refusal(
+                    f"{wrapper.name}() is declared together with something else"
+                )
+                return
         if wrapper.does == LOCK:
             yield from _objects(wrapper, uses, executor, edits)
         else:
             for node in nodes:
                 _remove(node, edits)
+
+
+def _is_alone(node: Node, wrapper: Wrapper) -> bool:
+    """Return false for one of several declarators: `void lock(void), unlock(void);`."""
+    text = node.source.text
+    following = next_token(text, node.end)
+    if following and following.text == b",":
+        return False
+    for word in tokens(text, node.start, node.end):
+        if word.text == wrapper.name.encode():
+            return True
+        if word.text == b",":
+            return False
+    return True
 
 
 def _objects(
