@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "explorer/clients/clients.h"
 #include "explorer/clients/rwlock_forks.h"
+#include "explorer/clients/rwlock_pairs.h"
 #include "explorer/clients/rwlock_sections.h"
 #include "explorer/clients/rwlock_sharing.h"
 #include "explorer/clients/suitable.h"
@@ -273,6 +274,17 @@ const struct client rwlock_clients[] = {
      .threads = 3,
      .body = recursive_reader,
      .finish = finish_free_rwlock},
+    {.name = "two",
+     .summary = "a thread reads two locks at once, in any order; another writes both",
+     .threads = 2,
+     .body = reader_of_two,
+     .finish = finish_two_rwlocks},
+    {.name = "two-biased",
+     .summary = "the same once the reader has started the bias of both locks",
+     .threads = 2,
+     .suits = is_biased,
+     .body = biased_reader_of_two,
+     .finish = finish_two_rwlocks},
     {.name = "writers-first",
      .summary = "of the kind that prefers writers: no reader overtakes a waiting one",
      .threads = 3,
