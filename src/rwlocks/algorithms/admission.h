@@ -3,7 +3,7 @@
  * Load control for a queue lock whose waiters spin: only as many threads as there are
  * CPUs enter the queue, and the others sleep until they may. In a longer queue, most
  * hand-overs would go to a thread that is not running, and each of them would cost a
- * time slice.
+ * time slice. The others do not spin first: those in the queue need their CPUs.
  *
  *   cell  number of threads that have been admitted and have not left; in the bits
  *         above it, the number of threads that sleep or are about to
@@ -16,7 +16,7 @@
 #ifndef HASP_RWLOCKS_ALGORITHMS_ADMISSION_H
 #define HASP_RWLOCKS_ALGORITHMS_ADMISSION_H
 
-#include "rwlocks/sleepers.h"
+#include "rwlocks/rwlock.h"
 
 enum { ADMISSION_SLEEPER = 1 << 12 };
 
@@ -37,19 +37,19 @@ static inline uint32_t admission_places(uint32_t running)
 static inline bool admission_get(struct atomic_u32 *cell, uint32_t places,
                                  const struct deadline *deadline)
 {
-    uint32_t spins = spin_limit(), seen = load_relaxed(cell), sleeps = 0;
+    uint32_t seen = load_relaxed(cell), sleeps = 0;
     for (;;) {
         if (admission_count(seen) < places) {
             if (compare_exchange_relaxed(cell, &seen, seen + 1 - sleeps))
                 return true;
             continue;
         }
-        if (!sleeps && !sleepers_spin_first(&spins)) {
+        if (!sleeps) {
             if (!compare_exchange_relaxed(cell, &seen, seen + ADMISSION_SLEEPER))
                 continue;
             seen += sleeps = ADMISSION_SLEEPER;
         }
-        if (sleeps && !park(cell, seen, deadline)) {
+        if (!park(cell, seen, deadline)) {
             fetch_add_relaxed(cell, ~(uint32_t)ADMISSION_SLEEPER + 1);
             return false;
         }
