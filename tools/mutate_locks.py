@@ -64,6 +64,7 @@ SHARED = {
     "rwlocks/list/rwlock_operations.h": ["rw-ttas", "bravo+rw-ttas"],
     "rwlocks/algorithms/inner_mutex.h": ["mutex:ttas", "c-rw-wp"],
     "rwlocks/algorithms/rw_mutex.h": ["mutex:ttas", "mutex:mcs-park"],
+    "rwlocks/algorithms/thin_form.h": ["mutex:ttas", "mutex:mcs-park", "c-rw-wp"],
     "barriers/block.c": ["barrier:central"],
 }
 # Files that are not compiled for the checked platform, which has its own pool.

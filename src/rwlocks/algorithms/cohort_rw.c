@@ -28,31 +28,35 @@ static void forget_inner(struct lock *inner)
 }
 
 /* Nobody in the child has used the lock yet. The cohort lock of a writer stays: it
- * repairs its own queue. */
+ * repairs its own queue. Readers are all counted in the thin form. */
 void crw_forget(struct rwlock *lock)
 {
+    const bool written = load_relaxed(&lock->writer) != 0;
+    const bool thinly = written && load_relaxed(thin_word(lock)) & THIN_WRITER;
+    const bool inflated = written && !thinly;
+    thin_forget(lock, thinly    ? THIN_WRITER
+                      : written ? 0
+                                : THIN_READER * read_holds_counted(lock));
     if (!load_relaxed(&lock->side))
         return;
-    bool written = load_relaxed(&lock->writer) != 0;
-    uint32_t inside = written ? 0 : read_holds_counted(lock);
     for (uint32_t node = 0; node < READER_NODES; node++) {
         struct side_block *gate = side_memory_find(&lock->side, READER_GATES + node);
         for (unsigned word = 0; gate && word <= READERS_BARRED; word++)
-            store_relaxed(&gate->words[word], word || !written ? 0 : GATE_CLOSED);
+            store_relaxed(&gate->words[word], word || !inflated ? 0 : GATE_CLOSED);
     }
-    fetch_add_relaxed(&reader_gate(lock)->words[0], GATE_READER * inside);
     struct side_block *block = crw_block(lock);
-    if (!written)
+    if (!inflated)
         forget_inner(inner_mutex_in(block));
-    store_relaxed(&block->words[CRW_COUNT], written);
+    store_relaxed(&block->words[CRW_COUNT], inflated);
     store_relaxed(&block->words[CRW_QUEUED], 0);
-    store_relaxed(&block->words[CRW_IN_BATCH], written);
-    store_relaxed(&block->words[CRW_SHUT], written);
+    store_relaxed(&block->words[CRW_IN_BATCH], inflated);
+    store_relaxed(&block->words[CRW_SHUT], inflated);
 }
 
 void crw_destroy(struct rwlock *lock, enum crw_preference preference)
 {
     (void)preference;
+    thin_destroy(lock);
     if (!load_relaxed(&lock->side))
         return;
     struct lock *inner = inner_mutex_in(crw_block(lock));

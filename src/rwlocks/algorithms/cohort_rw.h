@@ -10,8 +10,9 @@
  * opens the gates; the preference decides when. (In the published locks, all readers
  * look at one word of the writers.)
  *
- *   side      id of a directory: a block for the cohort lock and the following words,
- *             and the gates
+ *   state[0]  the lock until its first contention (thin_form.h)
+ *   side      from then on, id of a directory: a block for the cohort lock and the
+ *             following words, and the gates
  *   count     with writers preferred: number of writers that wait or hold; those that
  *             sleep are counted apart (admission.h)
  *   queued    otherwise: number of threads that wait for the cohort lock, likewise
@@ -44,6 +45,9 @@
  * Timed lock: a writer that gives up after it got the cohort lock releases it.
  * The kind that prefers writers: such a lock is C-RW-WP, without a limit.
  * Fork: in the child, only what the forking thread holds remains.
+ * Thin form: those inside by it count as readers of one more gate. A reader that finds
+ * a writer there waits until it has left; it is counted before if readers are
+ * preferred, and with writers preferred, it keeps the gates open meanwhile.
  */
 #ifndef HASP_RWLOCKS_ALGORITHMS_COHORT_RW_H
 #define HASP_RWLOCKS_ALGORITHMS_COHORT_RW_H
@@ -94,9 +98,8 @@ static inline enum rwlock_use crw_use(const struct rwlock *lock,
     (void)preference;
     if (load_relaxed(&lock->writer))
         return RWLOCK_WRITTEN;
-    bool used = load_relaxed(&lock->side) != 0;
-    return used && !readers_are_gone((struct rwlock *)(uintptr_t)lock) ? RWLOCK_READ
-                                                                       : RWLOCK_FREE;
+    return readers_are_gone((struct rwlock *)(uintptr_t)lock) ? RWLOCK_FREE
+                                                              : RWLOCK_READ;
 }
 
 /* Writers are not preferred: waits for the cohort lock. Returns false if the deadline
@@ -116,6 +119,9 @@ static inline bool crw_queue(struct side_block *block, const struct deadline *de
 
 static inline bool crw_read_trylock(struct rwlock *lock, enum crw_preference wanted)
 {
+    enum thin_result result = thin_read(lock);
+    if (result != THIN_USELESS)
+        return result == THIN_ENTERED;
     struct side_block *gate = reader_gate(lock);
     if (crw_of(lock, wanted) != CRW_NEUTRAL)
         return reader_enters(lock, gate);
@@ -140,12 +146,12 @@ static inline bool crw_read_preferred(struct rwlock *lock,
     uint32_t spins = spin_limit();
     struct side_block *gate = reader_gate(lock);
     fetch_add_relaxed(&gate->words[0], GATE_READER);
-    while (reader_gate_is_closed(gate))
-        if (!reader_waits(gate, &spins, deadline)) {
-            reader_leaves(lock, gate);
-            return false;
-        }
-    return true;
+    bool in_time = thin_await_writer(lock, deadline);
+    while (in_time && reader_gate_is_closed(gate))
+        in_time = reader_waits(gate, &spins, deadline);
+    if (!in_time)
+        reader_leaves(lock, gate);
+    return in_time;
 }
 
 /* A reader that waits keeps the gates open, once they are, until it has entered. */
@@ -154,11 +160,11 @@ static inline bool crw_read_gated(struct rwlock *lock, const struct deadline *de
     struct side_block *gate = reader_gate(lock);
     const bool bars = !rwlock_prefers_writers(lock);
     uint32_t spins = spin_limit();
-    bool came, in_time = true;
     if (bars)
         fetch_add_relaxed(&gate->words[READERS_BARRED], 1);
-    while (!(came = !reader_gate_is_closed(gate) && reader_enters(lock, gate)) &&
-           in_time)
+    bool came = false, in_time = thin_await_writer(lock, deadline);
+    while (in_time &&
+           !(came = !reader_gate_is_closed(gate) && reader_enters(lock, gate)))
         in_time = reader_waits(gate, &spins, deadline);
     if (bars)
         fetch_add_relaxed(&gate->words[READERS_BARRED], UINT32_MAX);
@@ -169,6 +175,7 @@ static inline bool crw_read_wait(struct rwlock *lock, enum crw_preference wanted
                                  const struct deadline *deadline)
 {
     enum crw_preference preference = crw_of(lock, wanted);
+    thin_inflate(lock);
     struct side_block *block = crw_block(lock);
     if (preference == CRW_READERS)
         return crw_read_preferred(lock, deadline);
@@ -176,15 +183,18 @@ static inline bool crw_read_wait(struct rwlock *lock, enum crw_preference wanted
         return crw_read_gated(lock, deadline);
     if (!crw_queue(block, deadline))
         return false;
-    fetch_add_relaxed(&reader_gate(lock)->words[0], GATE_READER);
+    bool came = thin_await_writer(lock, deadline);
+    if (came)
+        fetch_add_relaxed(&reader_gate(lock)->words[0], GATE_READER);
     crw_inner_operations()->unlock(inner_mutex_in(block));
-    return true;
+    return came;
 }
 
 static inline void crw_read_unlock(struct rwlock *lock, enum crw_preference wanted)
 {
     (void)wanted;
-    reader_leaves(lock, reader_gate(lock));
+    if (!thin_read_unlock(lock))
+        reader_leaves(lock, reader_gate(lock));
 }
 
 /* Writing. */
@@ -197,7 +207,8 @@ static inline bool crw_shut(struct rwlock *lock, struct side_block *block, bool 
 {
     struct spinner spinner = {0, 0};
     while (readers_bar_the_gates(lock))
-        if (tries || !spinner_spin(&spinner, deadline))
+        if (tries || !thin_await_writer(lock, deadline) ||
+            !spinner_spin(&spinner, deadline))
             return false;
     store_relaxed(&block->words[CRW_SHUT], 1);
     return true;
@@ -304,6 +315,9 @@ static inline bool crw_write_within(struct rwlock *lock, enum crw_preference pre
 
 static inline bool crw_write_trylock(struct rwlock *lock, enum crw_preference wanted)
 {
+    enum thin_result result = thin_write(lock);
+    if (result != THIN_USELESS)
+        return result == THIN_ENTERED;
     enum crw_preference preference = crw_of(lock, wanted);
     struct side_block *block = crw_block(lock);
     if (!crw_inner_operations()->trylock(inner_mutex_in(block)))
@@ -337,6 +351,7 @@ static inline bool crw_write_wait(struct rwlock *lock, enum crw_preference wante
                                   const struct deadline *deadline)
 {
     enum crw_preference preference = crw_of(lock, wanted);
+    thin_inflate(lock);
     struct side_block *block = crw_block(lock);
     bool came = preference == CRW_WRITERS ? crw_queue_writer(lock, block, deadline)
                                           : crw_queue(block, deadline);
@@ -345,7 +360,8 @@ static inline bool crw_write_wait(struct rwlock *lock, enum crw_preference wante
 
 static inline void crw_write_unlock(struct rwlock *lock, enum crw_preference wanted)
 {
-    crw_leave(lock, crw_block(lock), crw_of(lock, wanted));
+    if (!thin_write_unlock(lock))
+        crw_leave(lock, crw_block(lock), crw_of(lock, wanted));
 }
 
 void crw_forget(struct rwlock *lock) __attribute__((visibility("hidden")));

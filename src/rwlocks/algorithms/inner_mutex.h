@@ -4,7 +4,7 @@
  *
  *   side     id of the block, or of a directory whose first entry it is
  *
- * N1. The block is created at the first use and freed by destroy. A thread that
+ * N1. The block is created at the first contention and freed by destroy. A thread that
  *     releases the inner lock may not have returned when the next one destroys the
  *     outer lock, so destroy acquires the inner lock first. If it cannot, the program
  *     destroys a lock that is held: the block is not given back.

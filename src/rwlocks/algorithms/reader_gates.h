@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A gate with a count of readers on a line of each NUMA node, for cohort_rw.h: readers
- * of different nodes do not disturb each other, also while they wait.
+ * of different nodes do not disturb each other, also while they wait. The word of the
+ * thin form (thin_form.h) is one more gate, which is closed for ever once the lock is
+ * inflated; a writer inside by it counts as many readers.
  *
  *   side     id of a directory: block READER_GATES + n has the gate of node n, and then
  *            `barred`, the number of that node's readers for which it has to stay open
@@ -24,11 +26,13 @@
 #define HASP_RWLOCKS_ALGORITHMS_READER_GATES_H
 
 #include "locks/memory/side_memory.h"
-#include "locks/waiting/policies.h"
-#include "rwlocks/sleepers.h"
+#include "rwlocks/algorithms/thin_form.h"
 
 enum { READER_GATES = 1, READER_NODES = SIDE_BLOCKS_MAX - READER_GATES };
 enum { GATE_CLOSED = 1, GATE_AWAITED = 2, GATE_ASLEEP = 4, GATE_READER = 8 };
+_Static_assert((int)GATE_AWAITED == (int)THIN_AWAITED &&
+                   (int)GATE_READER == (int)THIN_READER,
+               "gate_count() counts those inside by the thin form, too");
 enum { READERS_BARRED = 1 }; /* word of a gate's block */
 
 static inline uint32_t reader_nodes(void)
@@ -52,10 +56,16 @@ static inline uint32_t gate_count(uint32_t gate)
     return gate & ~(uint32_t)(GATE_READER - 1);
 }
 
+/* Returns how many are inside by the thin form. */
+static inline uint32_t readers_by_thin_form(struct rwlock *lock)
+{
+    return gate_count(load_acquire(thin_word(lock)));
+}
+
 /* Returns whether the counts add up to no reader. */
 static inline bool readers_are_gone(struct rwlock *lock)
 {
-    uint32_t sum = 0, nodes = reader_nodes();
+    uint32_t sum = readers_by_thin_form(lock), nodes = reader_nodes();
     for (uint32_t node = 0; node < nodes; node++) {
         struct side_block *block = side_memory_find(&lock->side, READER_GATES + node);
         sum += block ? gate_count(load_acquire(&block->words[0])) : 0;
@@ -105,7 +115,7 @@ static inline bool reader_waits(struct side_block *gate, uint32_t *spins,
  * inside. */
 static inline bool reader_gates_close(struct rwlock *lock)
 {
-    uint32_t sum = 0, nodes = reader_nodes();
+    uint32_t sum = readers_by_thin_form(lock), nodes = reader_nodes();
     for (uint32_t node = 0; node < nodes; node++)
         sum += gate_count(fetch_or_acquire(&reader_gate_block(lock, node)->words[0],
                                            GATE_CLOSED));
@@ -124,6 +134,7 @@ static inline void reader_gates_open(struct rwlock *lock)
 
 static inline void readers_are_awaited(struct rwlock *lock, bool awaited)
 {
+    thin_is_awaited(lock, awaited);
     for (uint32_t node = 0; node < reader_nodes(); node++) {
         struct atomic_u32 *gate = &reader_gate_block(lock, node)->words[0];
         if (awaited)

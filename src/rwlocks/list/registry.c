@@ -82,6 +82,7 @@ static struct rwlock_descriptor mutex_at(unsigned index)
     made.about.name = name;
     made.about.alias = "";
     made.about.category = "mutex";
+    made.about.bytes = 8;
     made.about.outside_bytes += sizeof(struct side_block);
     made.about.summary = "the mutex, which readers take, too";
     return made;
