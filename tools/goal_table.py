@@ -46,13 +46,6 @@ MEASURED_GOALS = (
 READ_GOALS = {100: 10.0, 99: 5.0, 90: 2.0, 50: 1.0}  # share of reads: times glibc's
 MACHINES = ("opteron-48", "xeon-80")
 PHASE_GOAL, PHASE_THREADS = 0.2, 48
-MEMORY = [
-    "memory of a reader-writer lock outside `pthread_rwlock_t`",
-    "0 bytes",
-    "0",
-    f"`{DEFAULTS['rwlock']}`",
-    "`hasp list --kind rwlock --json`",
-]
 
 HEAD = """
 ## Goals
@@ -89,7 +82,7 @@ def goals(data: Data) -> Iterator[str]:
     measured = [_measured(goal, data) for goal in MEASURED_GOALS]
     rwlocks, others = measured[:3], measured[3:]
     simulated = [_reads(machine, data) for machine in MACHINES]
-    rows = [*rwlocks, *simulated, MEMORY, *others, _phase(data)]
+    rows = [*rwlocks, *simulated, _memory(data), *others, _phase(data)]
     yield HEAD
     yield from table(("case", "goal", "reached", "algorithm", "command"), rows)
     yield DECISION
@@ -106,20 +99,34 @@ def _mixed(share: int, data: Data) -> list[str]:
     """Return the row of a share of reads: ratios to glibc's, fairness of both."""
     cells = []
     for threads in MIXED_THREADS:
-        glibc, default = (
-            next(
-                record
-                for record in data.bench[label({"kind": "rwlock"}, name)]
-                if (record["case"], record["threads"]) == (f"reads_{share}", threads)
-            )
+        measured = [
+            record
             for name in (REFERENCE, DEFAULTS["rwlock"])
-        )
-        fairness = ", ".join(f"{row['fairness']:.2f}" for row in (glibc, default))
-        alone = threads == 1
-        cells.append(
-            number(default["ratio_to_glibc"]) + ("" if alone else f" ({fairness})")
-        )
+            for record in data.bench.get(label({"kind": "rwlock"}, name), [])
+            if (record["case"], record["threads"]) == (f"reads_{share}", threads)
+        ]
+        if len(measured) < 2:
+            cells.append("-")
+            continue
+        fairness = ", ".join(f"{row['fairness']:.2f}" for row in measured)
+        ratio = number(measured[1].get("ratio_to_glibc"))
+        cells.append(ratio + ("" if threads == 1 else f" ({fairness})"))
     return [f"{share} %", *cells]
+
+
+def _memory(data: Data) -> list[str]:
+    """Return the row of never contended locks: the most bytes of any algorithm."""
+    found = [record for records in data.memory.values() for record in records]
+    most = max((record["bytes"] for record in found), default=None)
+    worst = [f"`{record['lock']}`" for record in found if record["bytes"] == most]
+    which = f"all {len(found)}, wrapped ones included" if not most else worst[0]
+    return [
+        "never contended lock: memory outside `pthread_rwlock_t`",
+        "0 bytes",
+        number(most),
+        which if found else "-",
+        "`PYTHONPATH=python tools/measure_rwlock_memory.py`",
+    ]
 
 
 def _measured(goal: Measured, data: Data) -> list[str]:

@@ -39,9 +39,9 @@ Cabinet and the resolver unbound are tested under each (`tests/real`).
 
 - **Overtaken**: how often other threads may enter before a waiting writer does.
 - **Bytes**: the bytes of state inside `pthread_rwlock_t`, and the bytes outside, from
-  the first use (`rw-ticket`, `phase-fair`: the first wait with a deadline) until the
-  lock is destroyed, on one NUMA node. Each thread that reads has a record of 128 bytes
-  besides.
+  the first contention (`rw-ticket`, `phase-fair`: the first wait with a deadline) until
+  the lock is destroyed, on one NUMA node. Each thread that reads has a record of 128
+  bytes besides.
 - **Pair**: time of an uncontended read lock and unlock, and of a write lock and unlock,
   in a process with several threads, relative to glibc's; `-` if it was not measured.
 
@@ -55,12 +55,12 @@ do not report. Hasp calls `membarrier` instead, on all machines: one call replac
 the reports and the interrupts, and the rest of the algorithm, readers that enter
 without writing to the lock, is `bravo+LOCK`.
 
-A lock that was never contended needs no memory outside `pthread_rwlock_t`, with three
-exceptions. `c-rw-*` and `bravo+c-rw-*` need 384 bytes from their first use, and more on
-several NUMA nodes, because even the first reader counts itself on the line of its node.
-`mutex:LOCK` needs 128 bytes from its first use, for the state of the mutex. There are a
-million blocks of 128 bytes: a program that uses more than 349,000 locks of `c-rw-*`
-ends with a message.
+A lock that was never contended needs no memory outside `pthread_rwlock_t`. Those of
+`c-rw-*` and `mutex:LOCK` are one word until then: the first thread that has to wait, or
+that meets another one at the word, *inflates* the lock, for good. An inflated `c-rw-*`
+has 384 bytes outside, and more on several NUMA nodes; a `mutex:LOCK` has 128 bytes and
+those of the mutex. There are a million blocks of 128 bytes: a program with over 349,000
+contended locks of `c-rw-*` ends with a message.
 
 The waiters of `mutex:mcs` spin, so thousands of threads on few CPUs need seconds with
 it. Those of `mutex:mcs-park` sleep.

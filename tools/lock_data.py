@@ -6,6 +6,7 @@ bench-locks.json     lines of `hasp bench locks --json`; bench-rwlocks.json,
 check.json           lines of `hasp check --json`; check-rwlocks.json, ... likewise
 mutation.json        lines of the mutation tool
 rwlock-scaling.json  lines of tools/measure_rwlocks.py
+rwlock-memory.json   lines of tools/measure_rwlock_memory.py
 barrier-scaling.json lines of tools/measure_barriers.py
 executor-scaling.json lines of tools/measure_executors.py
 bench-delegation.jsonl lines of `hasp bench delegation --json`
@@ -27,6 +28,7 @@ DATA = Path("docs/data")
 BENCH = DATA / "bench-locks.json"
 CHECK = DATA / "check.json"
 MUTATION = DATA / "mutation.json"
+MEMORY = DATA / "rwlock-memory.json"
 DELEGATION = DATA / "bench-delegation.jsonl"
 SIMULATED = tuple(
     DATA / f"{kind}-scaling.json" for kind in ("rwlock", "barrier", "executor")
@@ -43,6 +45,7 @@ class Data:
     check: dict[str, list[Record]] = field(default_factory=dict)
     mutation: dict[str, list[Record]] = field(default_factory=dict)
     simulated: dict[str, list[Record]] = field(default_factory=dict)
+    memory: dict[str, list[Record]] = field(default_factory=dict)
     delegation: dict[str, list[Record]] = field(default_factory=dict)  # by subject
 
 
@@ -61,6 +64,7 @@ def read(root: Path) -> Data:
         check=_by_lock(root, checks),
         mutation=_by_lock(root, [MUTATION]),
         simulated=_by_lock(root, SIMULATED),
+        memory=_by_lock(root, [MEMORY]),
         delegation=_by_subject(root / DELEGATION),
     )
 

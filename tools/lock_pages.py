@@ -255,11 +255,10 @@ def _bytes(lock: Lock, kind: PageKind) -> list[tuple[str, str]]:
     if kind is EXECUTOR:
         sizes = ("bytes of an object", "bytes"), ("bytes of a request", "waiter_bytes")
         return [(words, str(lock[name])) for words, name in sizes]
-    when = "from the first use" if kind.kind == "rwlock" else "once contended"
     rows = [
         (f"bytes of state in the {kind.noun}", lock["bytes"]),
         ("bytes for each waiting thread", lock["waiter_bytes"]),
-        (f"bytes outside the {kind.noun}, {when}", lock["outside_bytes"]),
+        (f"bytes outside the {kind.noun}, once contended", lock["outside_bytes"]),
         ("the same, for each NUMA node", lock["node_bytes"]),
     ]
     if kind.kind == "barrier":

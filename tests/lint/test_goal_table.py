@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
 import goal_table
 import measure_rwlocks
+from lock_data import Data
 
 KINDS = {kind.name: kind for kind in (RWLOCK, SPINLOCK, BARRIER)}
 
@@ -44,3 +45,16 @@ def test_the_simulated_limits_are_those_of_the_tool() -> None:
 def test_the_default_needs_no_memory_outside_the_lock() -> None:
     lock = native.lock(goal_table.DEFAULTS["rwlock"], RWLOCK)
     assert lock.outside_bytes + lock.node_bytes == 0
+
+
+def test_a_goal_without_data_has_a_dash() -> None:
+    rows = [row for row in goal_table.goals(Data()) if row.startswith("| ")]
+    shares = [row for row in rows if row.startswith(("| 100 % |", "| 50 % |"))]
+    assert shares == ["| 100 % | - | - | - | - |", "| 50 % | - | - | - | - |"]
+    assert any("never contended" in row and "| - | - |" in row for row in rows)
+
+
+def test_the_memory_is_that_of_the_worst_algorithm() -> None:
+    memory = {"a": [{"lock": "a", "bytes": 0}], "b": [{"lock": "b", "bytes": 384}]}
+    rows = [row for row in goal_table.goals(Data(memory=memory)) if "never" in row]
+    assert "| 0 bytes | 384 | `b` |" in rows[0]
