@@ -46,7 +46,8 @@ Cabinet and the resolver unbound are tested under each (`tests/real`).
   in a process with several threads, relative to glibc's; `-` if it was not measured.
 
 How they scale is [simulated](rwlock-scaling.md), and `hasp bench rwlocks`
-[measures](hasp-bench-rwlocks.md) them here.
+[measures](hasp-bench-rwlocks.md) them here. [Kyoto Cabinet](cases/kyoto.md) goes from a
+profile to a plan that names one of them.
 
 One published algorithm is left out, the passive lock of Liu, Zhang and Chen (USENIX ATC
 2014). Its readers report the version of the lock that they have seen, which is sound
