@@ -54,7 +54,9 @@ One published algorithm is left out, the passive lock of Liu, Zhang and Chen (US
 only where stores become visible in order (TSO), and its writers interrupt the CPUs that
 do not report. Hasp calls `membarrier` instead, on all machines: one call replaces both
 the reports and the interrupts, and the rest of the algorithm, readers that enter
-without writing to the lock, is `bravo+LOCK`.
+without writing to the lock, is `bravo+LOCK`. One thing is lost: after a write, the
+readers of `bravo+LOCK` use LOCK for a while; those of the passive lock do not. With a
+write now and then, it may be faster; for such loads, the list has `c-rw-wp`.
 
 A lock that was never contended needs no memory outside `pthread_rwlock_t`. Those of
 `c-rw-*` and `mutex:LOCK` are one word until then: the first thread that has to wait, or
