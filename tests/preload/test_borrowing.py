@@ -132,6 +132,19 @@ def test_hasp_run_borrows(tmp_path: Path) -> None:
     assert record["handed_back"] == record["interrupted"] == 0
 
 
+def test_the_child_of_a_fork_has_its_own_statistics(tmp_path: Path) -> None:
+    counts = tmp_path / "counts"
+    program = str(matrix.PROGRAMS / "borrowed")
+    done = hasp(
+        *("run", "--lock", "delegate", "--", program, "exits_after_fork"),
+        **UNINTERRUPTED,
+        HASP_BORROWING_STATISTICS=str(counts),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    child, parent = map(json.loads, counts.read_text().splitlines())
+    assert (child["borrowed"], parent["borrowed"]) == (0, 1)
+
+
 def test_a_process_with_restartable_sequences_is_told_that_nothing_is_borrowed() -> (
     None
 ):

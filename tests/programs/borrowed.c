@@ -5,86 +5,41 @@
  * owner, waits for it; the release then runs the owner's section, which does something
  * that depends on the kernel's thread. Under other locks the owner runs it itself.
  */
-#include "check.h"
+#include "borrowed.h"
 
 #include <setjmp.h>
 #include <signal.h>
-#include <sys/syscall.h>
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t other = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
-static pid_t queued;
 static int flag, pipe_ends[2];
-static pthread_t borrower, owner;
 
-static __thread long kernel_thread; /* of the thread, as it was when it started */
-static __thread int mine;
+static __thread int mine; /* the owner's */
 
-/* Returns the id of the kernel thread that runs this. The C library's gettid() would
- * end the stretch. */
-static long runs_on(void)
+static void enter_mine(void)
 {
-    long id;
-    __asm__ volatile("syscall"
-                     : "=a"(id)
-                     : "a"((long)SYS_gettid)
-                     : "rcx", "r11", "memory");
-    return id;
-}
-
-static int is_borrowed(void)
-{
-    return runs_on() != kernel_thread;
-}
-
-static void begin_thread(void)
-{
-    kernel_thread = runs_on();
     mine = 1;
-}
-
-/* Locks the mutex in the owner; the section begins on the borrower's kernel thread. */
-static void enter(void)
-{
-    const char *wanted = getenv("CHECK_BORROWED");
-    begin_thread();
-    check_publish(&queued);
-    CHECK_OK(pthread_mutex_lock(&mutex));
-    CHECK_EQUAL(mine, 1);
-    if (wanted)
-        CHECK(is_borrowed());
-}
-
-static void leave(void)
-{
-    CHECK_OK(pthread_mutex_unlock(&mutex));
-    CHECK(!is_borrowed());
+    enter();
     CHECK_EQUAL(mine, 1);
 }
 
-/* Starts the owner and lets it wait; returns with the mutex held. */
-static void hold_until_queued(void *(*body)(void *))
+static void leave_mine(void)
 {
-    begin_thread();
-    borrower = pthread_self();
+    leave();
+    CHECK_EQUAL(mine, 1);
+}
+
+static void hold_with_pipe(void *(*body)(void *))
+{
     CHECK_EQUAL(pipe(pipe_ends), 0);
-    CHECK_OK(pthread_mutex_lock(&mutex));
-    owner = check_start(body, NULL);
-    check_wait_queued(&queued);
-}
-
-static void release(void)
-{
-    CHECK_OK(pthread_mutex_unlock(&mutex));
-    CHECK(!is_borrowed());
+    hold_until_queued(body);
 }
 
 /* --- what depends on the thread pointer, and stays right within the stretch --- */
 static void *plain_body(void *ignored)
 {
     char *memory;
-    enter();
+    enter_mine();
     CHECK(pthread_equal(pthread_self(), owner));
     errno = 77;
     memory = malloc(1000);
@@ -93,7 +48,7 @@ static void *plain_body(void *ignored)
     CHECK_EQUAL(errno, 77);
     if (getenv("CHECK_BORROWED"))
         CHECK(is_borrowed());
-    leave();
+    leave_mine();
     CHECK_EQUAL(errno, 77);
     return ignored;
 }
@@ -110,10 +65,10 @@ static void plain(void)
 /* --- functions that hand the stretch back --- */
 static void *identity_body(void *ignored)
 {
-    enter();
+    enter_mine();
     CHECK_EQUAL(gettid(), kernel_thread);
     CHECK(!is_borrowed());
-    leave();
+    leave_mine();
     return ignored;
 }
 
@@ -126,11 +81,11 @@ static void identity(void)
 
 static void *nested_body(void *ignored)
 {
-    enter();
+    enter_mine();
     CHECK_OK(pthread_mutex_lock(&other)); /* perhaps in a stretch of this one */
     CHECK_OK(pthread_mutex_unlock(&other));
     CHECK(!is_borrowed());
-    leave();
+    leave_mine();
     return ignored;
 }
 
@@ -145,10 +100,10 @@ static void nested(void)
 
 static void *waits_body(void *ignored)
 {
-    enter();
+    enter_mine();
     while (!flag)
         CHECK_OK(pthread_cond_wait(&condition, &mutex));
-    leave();
+    leave_mine();
     return ignored;
 }
 
@@ -166,10 +121,10 @@ static void waits(void)
 static void *reads_body(void *ignored)
 {
     char byte;
-    enter();
+    enter_mine();
     CHECK_EQUAL(read(pipe_ends[0], &byte, 1), 1);
     CHECK(!is_borrowed());
-    leave();
+    leave_mine();
     return ignored;
 }
 
@@ -180,7 +135,7 @@ static void write_byte(void)
 
 static void reads(void)
 {
-    hold_until_queued(reads_body);
+    hold_with_pipe(reads_body);
     release();
     write_byte();
     check_join(owner);
@@ -188,7 +143,7 @@ static void reads(void)
 
 static void *forks_body(void *ignored)
 {
-    enter();
+    enter_mine();
     pid_t child = fork();
     if (child == 0) {
         CHECK_EQUAL(runs_on(), getpid());
@@ -197,7 +152,7 @@ static void *forks_body(void *ignored)
         _exit(0);
     }
     check_child(child);
-    leave();
+    leave_mine();
     return ignored;
 }
 
@@ -208,14 +163,24 @@ static void forks(void)
     check_join(owner);
 }
 
+/* The counts of the child are its own. */
+static void exits_after_fork(void)
+{
+    plain();
+    pid_t child = fork();
+    if (child == 0)
+        exit(0);
+    check_child(child);
+}
+
 static void *masks_body(void *ignored)
 {
     sigset_t set;
-    enter();
+    enter_mine();
     sigemptyset(&set);
     sigaddset(&set, SIGUSR1);
     CHECK_OK(pthread_sigmask(SIG_BLOCK, &set, NULL));
-    leave();
+    leave_mine();
     CHECK_OK(pthread_sigmask(SIG_SETMASK, NULL, &set));
     CHECK(sigismember(&set, SIGUSR1));
     return ignored;
@@ -236,13 +201,13 @@ static void unlock(void *ignored)
 {
     (void)ignored;
     CHECK(!is_borrowed());
-    leave();
+    leave_mine();
 }
 
 static void *cancelled_body(void *ignored)
 {
     char byte;
-    enter();
+    enter_mine();
     pthread_cleanup_push(unlock, NULL);
     check_set(&flag, 1);
     CHECK_EQUAL(read(pipe_ends[0], &byte, 1), 1);
@@ -252,7 +217,7 @@ static void *cancelled_body(void *ignored)
 
 static void cancelled(void)
 {
-    hold_until_queued(cancelled_body);
+    hold_with_pipe(cancelled_body);
     release();
     CHECK_OK(pthread_cancel(owner));
     CHECK(check_join(owner) == PTHREAD_CANCELED);
@@ -262,7 +227,7 @@ static void cancelled(void)
 
 static void *exits_body(void *ignored)
 {
-    enter();
+    enter_mine();
     pthread_cleanup_push(unlock, NULL);
     pthread_exit(&mine);
     pthread_cleanup_pop(0);
@@ -280,7 +245,7 @@ static void exits(void)
 
 static void *returns_body(void *ignored)
 {
-    enter();
+    enter_mine();
     return ignored;
 }
 
@@ -294,7 +259,7 @@ static void returns(void)
 
 static void *ends_process_body(void *ignored)
 {
-    enter();
+    enter_mine();
     exit(0);
     return ignored;
 }
@@ -310,10 +275,10 @@ static void *jumps_body(void *ignored)
 {
     jmp_buf before;
     if (setjmp(before) == 0) {
-        enter();
+        enter_mine();
         longjmp(before, 1);
     }
-    leave();
+    leave_mine();
     return ignored;
 }
 
@@ -329,16 +294,16 @@ static void *blocks_body(void *ignored)
 {
     char line[8];
     FILE *file = fdopen(pipe_ends[0], "r");
-    enter();
+    enter_mine();
     CHECK(fgets(line, sizeof line, file) != NULL); /* not hooked */
     CHECK(!is_borrowed());
-    leave();
+    leave_mine();
     return ignored;
 }
 
 static void blocks(void)
 {
-    hold_until_queued(blocks_body);
+    hold_with_pipe(blocks_body);
     release();
     write_byte();
     check_join(owner);
@@ -346,10 +311,10 @@ static void blocks(void)
 
 static void *spins_body(void *ignored)
 {
-    enter();
+    enter_mine();
     while (!check_get(&flag))
         ;
-    leave();
+    leave_mine();
     return ignored;
 }
 
@@ -389,6 +354,6 @@ static void registers_sequences(void)
 }
 
 CHECK_MAIN(CASE(plain), CASE(identity), CASE(nested), CASE(waits), CASE(reads),
-           CASE(forks), CASE(masks), CASE(cancelled), CASE(exits), CASE(returns),
-           CASE(ends_process), CASE(jumps), CASE(blocks), CASE(spins),
-           CASE(changes_identity), CASE(registers_sequences))
+           CASE(forks), CASE(exits_after_fork), CASE(masks), CASE(cancelled),
+           CASE(exits), CASE(returns), CASE(ends_process), CASE(jumps), CASE(blocks),
+           CASE(spins), CASE(changes_identity), CASE(registers_sequences))

@@ -5,35 +5,17 @@
  * thread, with the stack and the thread-local variables of the thread that the signal
  * is for.
  */
-#include "check.h"
+#include "borrowed.h"
 
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pid_t queued;
 static int inside, handled;
-static pthread_t borrower, owner;
 static char *page;
 
-static __thread long kernel_thread;
 static __thread int seen; /* signals that the thread has handled */
 static int deferred = 1;  /* handlers run with their own signal blocked */
-
-/* System calls that no function of the C library makes for the section. */
-static long direct_call(long number)
-{
-    long result;
-    __asm__ volatile("syscall" : "=a"(result) : "a"(number) : "rcx", "r11", "memory");
-    return result;
-}
-
-static long runs_on(void)
-{
-    return direct_call(SYS_gettid);
-}
 
 static void note(int number, siginfo_t *info, void *context)
 {
@@ -63,41 +45,16 @@ static void handle_with(handler_of *handler, int number, int flags)
     CHECK_EQUAL(now.sa_flags & ~SET_BY_GLIBC, action.sa_flags);
 }
 
-static void enter(void)
+static void enter_inside(void)
 {
-    kernel_thread = runs_on();
-    check_publish(&queued);
-    CHECK_OK(pthread_mutex_lock(&mutex));
-    if (getenv("CHECK_BORROWED"))
-        CHECK(runs_on() != kernel_thread);
+    enter();
     check_set(&inside, 1);
-}
-
-static void leave(void)
-{
-    CHECK_OK(pthread_mutex_unlock(&mutex));
-    CHECK_EQUAL(runs_on(), kernel_thread);
-}
-
-static void hold_until_queued(void *(*body)(void *))
-{
-    kernel_thread = runs_on();
-    borrower = pthread_self();
-    CHECK_OK(pthread_mutex_lock(&mutex));
-    owner = check_start(body, NULL);
-    check_wait_queued(&queued);
-}
-
-static void release(void)
-{
-    CHECK_OK(pthread_mutex_unlock(&mutex));
-    CHECK_EQUAL(runs_on(), kernel_thread);
 }
 
 /* The section ends when a handler has run somewhere. */
 static void *until_handled_body(void *ignored)
 {
-    enter();
+    enter_inside();
     while (!check_get(&handled))
         ;
     leave();
@@ -201,7 +158,7 @@ static void *faults_body(void *ignored)
 {
     stack_t stack;
     use_alternate_stack();
-    enter();
+    enter_inside();
     page[0] = 7;
     CHECK_EQUAL(page[0], 7);
     leave();
@@ -224,7 +181,7 @@ static void *jumps_body(void *ignored)
 {
     use_alternate_stack();
     if (sigsetjmp(before_fault, 1) == 0) {
-        enter();
+        enter_inside();
         page[0] = 7;
     }
     leave();
@@ -289,6 +246,20 @@ static void bombarded(void)
     CHECK_COMPARE(handled, >, 0);
 }
 
+/* The child of a vfork has the memory of its parent, but its own actions. */
+static void vforks(void)
+{
+    const struct sigaction usual = {.sa_handler = SIG_DFL};
+    handle_with(note, SIGUSR1, 0);
+    begin_thread();
+    pid_t child = vfork();
+    if (child == 0)
+        _exit(sigaction(SIGUSR1, &usual, NULL) != 0);
+    check_child(child);
+    CHECK_EQUAL(kill(getpid(), SIGUSR1), 0);
+    CHECK_EQUAL(seen, 1);
+}
+
 CHECK_MAIN(CASE(to_the_owner), CASE(to_the_borrower), CASE(not_deferred),
            CASE(to_a_waiter), CASE(only_once), CASE(faults),
-           CASE(jumps_from_the_handler), CASE(bombarded))
+           CASE(jumps_from_the_handler), CASE(bombarded), CASE(vforks))

@@ -142,6 +142,31 @@ handle(int number, siginfo_t *info, void *context)
 
 /* --- actions --- */
 
+static long process; /* whose actions are in program_action[] */
+
+void borrow_keep_process(void)
+{
+    process = raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+static bool is_ours(const struct sigaction *action)
+{
+    return action->sa_flags & SA_SIGINFO && action->sa_sigaction == handle;
+}
+
+/* The child of a vfork changes its own actions until it calls exec. Its handlers, if it
+ * has some, run as they are: it borrows nothing. */
+static int set_action_of_child(int number, const struct sigaction *action,
+                               struct sigaction *before)
+{
+    struct sigaction found;
+    if (real_sigaction()(number, action, &found))
+        return -1;
+    if (before)
+        *before = is_ours(&found) ? program_action[number] : found;
+    return 0;
+}
+
 static int set_action(int number, const struct sigaction *action,
                       struct sigaction *before)
 {
@@ -149,6 +174,8 @@ static int set_action(int number, const struct sigaction *action,
         errno = EINVAL;
         return -1;
     }
+    if (process && raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) != process)
+        return set_action_of_child(number, action, before);
     const struct sigaction previous = program_action[number];
     struct sigaction found, ours;
     if (!action) {
@@ -172,8 +199,7 @@ static int set_action(int number, const struct sigaction *action,
             program_action[number] = *action;
     }
     if (before)
-        *before = found.sa_flags & SA_SIGINFO && found.sa_sigaction == handle ? previous
-                                                                              : found;
+        *before = is_ours(&found) ? previous : found;
     return 0;
 }
 
@@ -273,6 +299,7 @@ void borrow_watch_signals(void)
     if (number <= 0)
         return;
     sigfillset(&action.sa_mask);
+    borrow_keep_process();
     if (real_sigaction()(number, &action, NULL) == 0)
         borrow_signal = number;
 }

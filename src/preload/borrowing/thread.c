@@ -2,9 +2,11 @@
 #include "preload/borrowing/thread.h"
 
 #include "platform/native/operations.h"
+#include "preload/borrowing/signals.h"
 
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 __thread struct borrow_thread *borrow_self;
@@ -84,7 +86,10 @@ void borrow_watch_threads(void)
 /* The child of a fork has one thread, and the records of the others are nobody's. */
 void borrow_forked(void)
 {
-    for (struct borrow_thread *record = all(); record; record = record->next)
+    borrow_keep_process();
+    for (struct borrow_thread *record = all(); record; record = record->next) {
+        memset(record->ended, 0, sizeof record->ended);
+        record->interrupted = 0;
         if (record != borrow_self) {
             record->registers.runner = NULL;
             store_relaxed(&record->borrows, 0);
@@ -93,6 +98,7 @@ void borrow_forked(void)
         } else {
             store_relaxed(&record->thread, current_thread());
         }
+    }
 }
 
 /* --- the owner --- */
