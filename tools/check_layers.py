@@ -31,7 +31,7 @@ MAY_INCLUDE: dict[str, set[str]] = {
         *("locks", "platform"),
     },
     "delegation": {"locks", "platform"},
-    "elision": {"locks", "platform"},
+    "elision": {"locks", "rwlocks", "platform"},
     "borrowing": {"elision", "locks", "platform"},
     "structures": {"delegation", "locks", "platform"},
     "profiler": {"platform"},
@@ -70,7 +70,7 @@ LIST_READERS = {
     | {
         "elision/elide.h",
         "elision/global.h",
-        "elision/list.h",
+        *("elision/list.h", "elision/rwlock_list.h"),
         *("locks/memory/pool.h", "locks/memory/side_memory.h"),
         *("locks/waiting/waiter.h", "locks/waiting/policies.h"),
         *("rwlocks/read_holds.h", "barriers/barrier.h"),

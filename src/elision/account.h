@@ -75,7 +75,7 @@ static inline void tell_watcher(struct elision_thread *me, const struct lock *lo
     if (!STATISTICS || likely(!elision_watcher))
         return;
     const struct elision_outcome outcome = {
-        .lock = me->alias ? me->alias : lock,
+        .lock = me->rwlock ? NULL : me->alias ? me->alias : lock,
         .committed = committed,
         .emulated = emulated,
         .inner_count = committed || emulated ? me->inner_count : 0,

@@ -2,7 +2,7 @@
 #include "elision/elide.h"
 
 #include "elision/account.h"
-#include "locks/memory/shown_word.h"
+#include "elision/elided_lock.h"
 
 /* For the model checker, one attempt and one skipped acquisition are enough, and sites
  * are not recorded. */
@@ -34,18 +34,6 @@ static struct atomic_u32 *site_record(const void *site)
     return &sites[hash >> (64 - SITE_BITS)];
 }
 
-/* Returns the number of next acquisitions of the lock that do not elide it (P2). The
- * field is otherwise used by recursive mutexes only, which are never elided. */
-static struct atomic_u32 *skips_of(struct lock *lock)
-{
-    return (struct atomic_u32 *)(void *)&lock->count;
-}
-
-static bool is_free(const struct lock *lock)
-{
-    return load_acquire(&lock->word) == 0;
-}
-
 /* --- deciding --- */
 
 /* Counts down; two threads may count the same acquisition, which does not matter. */
@@ -69,9 +57,9 @@ static bool guarded(struct elision_thread *me)
 
 /* Returns whether the thread, which elides nothing yet, should elide the lock. */
 static bool may_elide(struct elision_thread *me, struct lock *lock,
-                      struct atomic_u32 *site)
+                      const struct elided *as, struct atomic_u32 *site)
 {
-    if (unlikely(shown_word_needs_owner(lock)))
+    if (has_owner(lock, as))
         return false;
     if (single_threaded() && !htm_emulated())
         return false;
@@ -79,26 +67,27 @@ static bool may_elide(struct elision_thread *me, struct lock *lock,
         count(&counts_of(me)->guarded, 1);
         return false;
     }
-    if (skip_one(skips_of(lock)) || (site && skip_one(site))) {
+    if (skip_one(skips_of(lock, as)) || (site && skip_one(site))) {
         count(&counts_of(me)->skipped, 1);
         return false;
     }
     return true;
 }
 
-static bool wait_until_free(struct elision_thread *me, const struct lock *lock)
+static bool wait_until_free(struct elision_thread *me, const struct lock *lock,
+                            const struct elided *as)
 {
-    if (!elision_settings.waits_first || is_free(lock))
+    if (!elision_settings.waits_first || is_free(lock, as))
         return true;
     for (uint32_t spins = spin_limit(); spins; spins -= relax_at_most(spins))
-        if (is_free(lock))
+        if (is_free(lock, as))
             return true;
     count(&counts_of(me)->busy, 1);
     return false;
 }
 
 static void give_up(struct elision_thread *me, struct lock *lock,
-                    struct atomic_u32 *site, uint32_t status)
+                    const struct elided *as, struct atomic_u32 *site, uint32_t status)
 {
     const uint32_t skip = elision_settings.skip;
     if (elision_settings.guards_nests && status & HTM_NESTED) {
@@ -107,18 +96,21 @@ static void give_up(struct elision_thread *me, struct lock *lock,
     }
     if (elision_may_retry(status))
         return; /* the attempts are used up, but the next section may succeed */
-    if (load_relaxed(skips_of(lock)) != skip) /* a store aborts other transactions */
-        store_relaxed(skips_of(lock), skip);
+    struct atomic_u32 *skips = skips_of(lock, as);
+    if (load_relaxed(skips) != skip) /* a store aborts other transactions */
+        store_relaxed(skips, skip);
     if (site)
         store_relaxed(site, elision_site_after_failure(load_relaxed(site), skip));
 }
 
 /* --- transactions --- */
 
-static void push(struct elision_thread *me, struct lock *lock)
+static void push(struct elision_thread *me, struct lock *lock, const struct elided *as)
 {
-    if (me->count)
+    if (me->count && !as->available)
         add_inner(me, lock);
+    if (as->reads)
+        me->reading |= UINT32_C(1) << me->count;
     me->locks[me->count++] = lock;
     me->sections++;
     if (me->deepest < me->count)
@@ -135,7 +127,7 @@ static void turn_into_acquisitions(struct elision_thread *me, uint32_t status)
         status |= HTM_NESTED;
     count_abort(me, status);
     time_ends(me);
-    give_up(me, me->locks[0], NULL, status);
+    give_up(me, me->locks[0], me->outer_as, NULL, status);
     me->aborted = true;
 }
 
@@ -146,18 +138,20 @@ static uint32_t begin(struct elision_thread *me, struct lock *lock,
 {
     count(&counts_of(me)->begins, 1);
     me->outer = lock;
+    me->outer_as = as;
     me->sections = me->deepest = me->inner_count = 0;
     me->aborted = false;
     uint32_t status = htm_begin();
     if (status == HTM_STARTED) {
-        if (htm_emulated() ? as->inner->trylock(lock) : is_free(lock)) {
-            push(me, lock);
+        if (htm_emulated() ? as->inner->trylock(lock) : is_free(lock, as)) {
+            push(me, lock, as);
             return HTM_STARTED;
         }
         htm_abort(ELISION_BUSY); /* continues above, unless emulated */
         status = htm_explicit(ELISION_BUSY);
     }
     me->count = 0;
+    me->reading = 0;
     count_abort(me, status);
     return status;
 }
@@ -173,7 +167,8 @@ static int acquire(struct elision_thread *me, struct lock *lock,
         count_acquired(me, lock, result == 0);
     if (elides && me->aborted) { /* an open transaction would undo it */
         count(&counts_of(me)->acquired, 1);
-        add_inner(me, lock);
+        if (!as->available)
+            add_inner(me, lock);
     }
     return result;
 }
@@ -182,14 +177,14 @@ static int acquire(struct elision_thread *me, struct lock *lock,
  * acquire it. */
 static bool nest(struct elision_thread *me, struct lock *lock, const struct elided *as)
 {
-    if (me->aborted || me->count == ELISION_LOCKS || shown_word_needs_owner(lock))
+    if (me->aborted || me->count == ELISION_LOCKS || has_owner(lock, as))
         return false;
     /* Levels below the deepest of the hardware begin no transaction. */
     uint32_t status = me->count < elision_settings.nesting ? htm_begin() : HTM_STARTED;
     bool elides = status == HTM_STARTED &&
-                  (htm_emulated() ? as->inner->trylock(lock) : is_free(lock));
+                  (htm_emulated() ? as->inner->trylock(lock) : is_free(lock, as));
     if (elides) {
-        push(me, lock);
+        push(me, lock, as);
         return true;
     }
     if (status == HTM_STARTED) {
@@ -207,9 +202,7 @@ static int end(struct elision_thread *me, int place, const struct elided *as,
     struct lock *lock = me->locks[place];
     if (unlikely(me->begun_at && (uintptr_t)site - me->begun_at <= ELISION_EMPTY_BYTES))
         elision_leave(ELISION_EMPTY); /* P6 */
-    me->count--;
-    for (unsigned i = (unsigned)place; i < me->count; i++)
-        me->locks[i] = me->locks[i + 1];
+    elision_remove(me, (unsigned)place);
     const bool aborted = me->aborted;
     if (unlikely(me->guard == lock)) /* emulation only */
         me->guard = NULL;
@@ -244,14 +237,15 @@ static bool try_to_elide(struct elision_thread *me, struct lock *lock,
                          const struct elided *as, const void *caller, uint32_t tries)
 {
     struct atomic_u32 *site = site_of(caller);
-    if (!may_elide(me, lock, site))
+    me->rwlock = as->available != NULL;
+    if (!may_elide(me, lock, as, site))
         return false;
     me->site = site && unlikely(load_relaxed(site) != 0) ? site : NULL;
     me->begun_at = (uintptr_t)caller;
     time_begins(me);
     uint32_t status = 0;
     for (uint32_t failed = 0; failed < tries; failed++) {
-        bool free = wait_until_free(me, lock);
+        bool free = wait_until_free(me, lock, as);
         time_passes(me, &counts_of(me)->wait_ticks);
         if (!free)
             return false;
@@ -262,7 +256,7 @@ static bool try_to_elide(struct elision_thread *me, struct lock *lock,
         if (!elision_may_retry(status))
             break;
     }
-    give_up(me, lock, site, status);
+    give_up(me, lock, as, site, status);
     return false;
 }
 
@@ -270,7 +264,7 @@ static bool try_to_elide(struct elision_thread *me, struct lock *lock,
 static __attribute__((noinline)) bool
 elides_inside(struct elision_thread *me, struct lock *lock, const struct elided *as)
 {
-    if (elision_place(me, lock) < 0)
+    if (may_nest(me, lock, as))
         return nest(me, lock, as);
     elision_leave(ELISION_RELOCK); /* the thread deadlocks, as POSIX says */
     return false;
@@ -297,7 +291,7 @@ static bool try_inside(struct elision_thread *me, struct lock *lock,
                        const struct elided *as)
 {
     if (elision_settings.trylock_nests) {
-        if (elision_place(me, lock) >= 0 || !is_free(lock))
+        if (!may_nest(me, lock, as) || !is_free(lock, as))
             return false;
         if (nest(me, lock, as))
             return true;
@@ -313,7 +307,7 @@ bool elision_trylock(struct lock *lock, const struct elided *as, const void *sit
     bool acquired;
     if (unlikely(me->count))
         acquired = try_inside(me, lock, as);
-    else if (is_free(lock) && try_to_elide(me, lock, as, site, 1))
+    else if (is_free(lock, as) && try_to_elide(me, lock, as, site, 1))
         return true;
     else
         acquired = acquire_at_once(me, lock, as);
@@ -329,7 +323,7 @@ bool elision_timedlock(struct lock *lock, const struct elided *as,
 {
     struct elision_thread *me = elision_thread();
     if (unlikely(me->count) ? elides_inside(me, lock, as)
-                            : is_free(lock) && try_to_elide(me, lock, as, NULL, 1))
+                            : is_free(lock, as) && try_to_elide(me, lock, as, NULL, 1))
         return true;
     const bool elides = me->count != 0;
     tell_acquires(me, lock);
@@ -349,7 +343,9 @@ int elision_unlock(struct lock *lock, const struct elided *as, const void *site)
         return end(me, place, as, site);
     if (unlikely(me->guard == lock))
         me->guard = NULL;
-    if (unlikely(is_free(lock)))
+    if (as->available)
+        return as->inner->unlock(lock);
+    if (unlikely(is_free(lock, as)))
         return 0; /* E4: the program unlocks a mutex that no thread holds */
     if (!as->own_word)
         fence_before_stores(); /* E3 */

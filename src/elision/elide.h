@@ -21,6 +21,10 @@
  *     to the algorithm; that of a free mutex, for which glibc executed an XEND outside
  *     a transaction, does nothing.
  * E5. Locks with an owner (recursive and error-checking mutexes) are never elided.
+ * E6. A side of a rwlock is elided while `available` says that its trylock would
+ *     succeed. It reads only what every acquisition that excludes the side writes by an
+ *     atomic operation, so E1 and E2 hold for it: a read section commits beside
+ *     readers, and a write section beside nobody.
  *
  * When transactions are emulated (htm.h), the section acquires the lock after all, but
  * is counted and handled as an elided one. An abort inside it only changes the counts.
@@ -32,10 +36,13 @@
 #include "elision/policy.h"
 #include "locks/list/descriptor.h"
 
-/* A lock of the list that is elided. */
+/* A lock of the list, or a side of a rwlock, that is elided. */
 struct elided {
     const struct lock_operations *inner;
     bool own_word; /* acquired by an atomic operation on the word */
+    bool reads;    /* the side of readers */
+    bool (*available)(const struct lock *); /* of a rwlock (E6); NULL: a mutex */
+    uint16_t skips_at; /* the offset of the number that P2 counts down */
 };
 
 /* As in struct lock_operations. `site`: the instruction that called, or NULL. */

@@ -5,6 +5,7 @@
 #include "elision/elide.h"
 #include "locks/memory/shown_word.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* The calling thread's record follows that of elide.c, so that transactions roll both
@@ -19,7 +20,8 @@ static bool elided;
 /* --- the one lock --- */
 
 static struct lock_operations patient;
-static struct elided one = {.inner = &patient};
+static struct elided one = {.inner = &patient,
+                            .skips_at = offsetof(struct lock, count)};
 
 static bool is_transaction(void)
 {

@@ -23,9 +23,11 @@ enum {
 };
 
 static struct elided elided_list[LENGTH] = {
-    {NULL, false},
+    {.inner = NULL},
 #define LOCK(id, title, alias, prefix, argument, word, ...)                            \
-    {&lock_list[PLACE_##id].operations, (word) == OWN_WORD},
+    {.inner = &lock_list[PLACE_##id].operations,                                       \
+     .own_word = (word) == OWN_WORD,                                                   \
+     .skips_at = offsetof(struct lock, count)},
 #include "locks/locks.def"
 #undef LOCK
 };

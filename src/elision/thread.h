@@ -7,6 +7,8 @@
 #include "elision/policy.h"
 #include "locks/lock.h"
 
+struct elided;
+
 enum { ELISION_LOCKS = ELISION_LEVELS };
 
 struct elision_thread {
@@ -19,9 +21,12 @@ struct elision_thread {
     uint8_t inner_count;      /* in `inner` */
     uint8_t failed;           /* attempts before this one */
     bool aborted;             /* emulation: the sections are no longer elided */
+    bool rwlock;              /* the outermost lock is one */
+    uint32_t reading;         /* bit set: the places in `locks` of readers' sides */
     uint32_t sections;        /* since the transaction began */
     struct lock *locks[ELISION_LOCKS];
     const struct lock *outer; /* of the transaction */
+    const struct elided *outer_as;
     const struct lock *alias; /* global mode: the mutex that the program locks */
     uintptr_t begun_at;       /* the instruction after the call that began it, or 0 */
     uint64_t entered, since;  /* ticks; see account.h. 0: not measured */
@@ -34,6 +39,16 @@ _Static_assert(sizeof(struct elision_thread) <= HTM_THREAD_WORDS * sizeof(uint64
 static inline struct elision_thread *elision_thread(void)
 {
     return htm_thread();
+}
+
+/* The lock's place in the list is given up. */
+static inline void elision_remove(struct elision_thread *me, unsigned place)
+{
+    const uint32_t before = (UINT32_C(1) << place) - 1;
+    me->count--;
+    for (unsigned i = place; i < me->count; i++)
+        me->locks[i] = me->locks[i + 1];
+    me->reading = (me->reading & before) | (me->reading >> 1 & ~before);
 }
 
 /* Returns the lock's place in the list, or -1. */

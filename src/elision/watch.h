@@ -10,7 +10,7 @@
 /* A commit, or an acquisition and the attempts before it; in emulation, also an
  * abort. */
 struct elision_outcome {
-    const struct lock *lock; /* the outermost one */
+    const struct lock *lock; /* the outermost one; NULL: a rwlock */
     bool committed;
     bool emulated;                   /* aborted; the section kept its locks */
     unsigned inner_count;

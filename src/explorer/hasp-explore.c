@@ -5,6 +5,7 @@
  * hasp.check/1), and counterexamples on stderr.
  */
 #include "borrowing/list.h"
+#include "elision/rwlock_list.h"
 #include "explorer/base/counterexample.h"
 #include "explorer/clients/clients.h"
 #include "explorer/clients/condition.h"
@@ -187,6 +188,17 @@ static int check_rwlock(unsigned index, const struct arguments *arguments)
     return status;
 }
 
+static int check_elided_rwlock(unsigned index, const struct arguments *arguments)
+{
+    const struct rwlock_descriptor lock = elided_rwlock_at(index);
+    const struct subject subject = {"rwlock", lock.about, elided_rwlock_clients,
+                                    elided_rwlock_client_count};
+    client_rwlock_operations = &lock.operations;
+    int status = check(&subject, arguments);
+    client_rwlock_operations = NULL;
+    return status;
+}
+
 static int check_spinlock(unsigned index, const struct arguments *arguments)
 {
     const struct subject subject = {"spinlock", spinlock_list[index].about,
@@ -247,6 +259,8 @@ static const struct kind {
     {"mutex", &lock_list_length, lock_find, check_mutex, clients, &client_count},
     {"elided", &none_unnamed, find_elided, check_elided, elision_clients,
      &elision_client_count},
+    {"elided-rwlock", &none_unnamed, elided_rwlock_client_find, check_elided_rwlock,
+     elided_rwlock_clients, &elided_rwlock_client_count},
     {"global", &global_variants, global_variant_find, check_global, global_clients,
      &global_client_count},
     {"borrowed", &none_unnamed, find_delegate, check_delegate, borrowing_clients,

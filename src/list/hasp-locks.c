@@ -7,6 +7,7 @@
 #include "borrowing/list.h"
 #include "delegation/list/descriptor.h"
 #include "elision/backend.h"
+#include "elision/rwlock_list.h"
 #include "platform/native/registers.h"
 #include "rwlocks/list/descriptor.h"
 #include "spinlocks/list/descriptor.h"
@@ -54,7 +55,7 @@ static void print_mutexes(unsigned begin, unsigned end)
 static void print_rwlocks(unsigned begin, unsigned end)
 {
     for (unsigned i = begin; i < end; i++) {
-        const struct rwlock_descriptor lock = rwlock_at(i);
+        const struct rwlock_descriptor lock = elided_rwlock_at(i);
         print_entry("rwlock", i, i == rwlock_default, &lock.about);
     }
 }
@@ -110,7 +111,7 @@ int main(int count, char **words)
         print_borrowing();
     } else if (count > 1 && strcmp(words[1], "--wrapped") == 0) {
         print_mutexes(lock_list_length, listed_end());
-        print_rwlocks(rwlock_list_length, rwlock_count());
+        print_rwlocks(rwlock_list_length, elided_rwlock_end());
     } else {
         print_mutexes(0, lock_list_length);
         print_rwlocks(0, rwlock_list_length);

@@ -5,6 +5,7 @@
 #include "elision/elide.h"
 #include "elision/global.h"
 #include "elision/list.h"
+#include "elision/rwlock_list.h"
 #include "elision/statistics.h"
 #include "elision/watch.h"
 #include "preload/dispatch.h"
@@ -35,12 +36,22 @@ __attribute__((noreturn)) static void refuse(const char *variable, const char *w
     _exit(2);
 }
 
-static void tell(unsigned index, char *note)
+/* Returns the index of an elided rwlock that this process uses, or 0. */
+static unsigned rwlock_in_use(unsigned chosen)
+{
+    if (is_elided_rwlock(chosen))
+        return chosen;
+    for (unsigned i = 0; i < plan.entries; i++)
+        if (plan.entry[i].kind == PLAN_RWLOCK &&
+            is_elided_rwlock(plan.entry[i].slot - 1u))
+            return plan.entry[i].slot - 1u;
+    return 0;
+}
+
+static void tell(const char *elided, const char *inner, char *note)
 {
     if (note && note[0] == '0')
         return;
-    const char *elided = elided_at(index).name;
-    const char *inner = lock_at(elided_inner(index)).name;
     char text[320] = "";
     strcat(text, elision_hardware_text(elision_probe().hardware));
     strcat(text, ": ");
@@ -96,10 +107,10 @@ __attribute__((destructor)) static void write_statistics(void)
         global_report();
 }
 
-bool elision_prepare(unsigned chosen, struct elision_environment with)
+bool elision_prepare(unsigned chosen, unsigned rwlock, struct elision_environment with)
 {
-    const unsigned index = elision_in_use(chosen);
-    if (!index)
+    const unsigned index = elision_in_use(chosen), other = rwlock_in_use(rwlock);
+    if (!index && !other)
         return false;
     const char *wrong = elision_choose(with.back_end);
     if (wrong)
@@ -107,6 +118,10 @@ bool elision_prepare(unsigned chosen, struct elision_environment with)
     wrong = elision_set(with.options);
     if (wrong)
         refuse("HASP_ELISION_OPTIONS: ", wrong);
+    if (elision_settings.global && other)
+        refuse("HASP_ELISION_OPTIONS: ",
+               "scope=global makes one lock of all mutexes; rwlocks cannot be elided "
+               "beside it");
     if (with.statistics && *with.statistics) {
         statistics_file = with.statistics;
         elision_settings.timed = true;
@@ -116,6 +131,9 @@ bool elision_prepare(unsigned chosen, struct elision_environment with)
     if (is_used)
         return true;
     if (!with.back_end || strcmp(with.back_end, "never") != 0)
-        tell(index, with.note);
+        tell(index ? elided_at(index).name : elided_rwlock_at(other).about.name,
+             index ? lock_at(elided_inner(index)).name
+                   : rwlock_at(elided_rwlock_inner(other)).about.name,
+             with.note);
     return false;
 }

@@ -17,10 +17,10 @@ unsigned elision_in_use(unsigned chosen);
 /* Returns whether the algorithm `chosen`, or one of the plan's, elides. */
 bool elision_wanted(unsigned chosen);
 
-/* Prepares lock elision if the algorithm `chosen`, or the plan, elides. Returns whether
+/* Prepares lock elision if the algorithms, or those of the plan, elide. Returns whether
  * locks are going to be elided. If not, prints the reason, once for the process and the
  * children that inherit its environment. Ends the process with a message if a variable
  * is wrong. */
-bool elision_prepare(unsigned chosen, struct elision_environment with);
+bool elision_prepare(unsigned chosen, unsigned rwlock, struct elision_environment with);
 
 #endif

@@ -6,7 +6,7 @@
 #include "barriers/list/descriptor.h"
 #include "borrowing/list.h"
 #include "platform/native/small_file.h"
-#include "rwlocks/list/descriptor.h"
+#include "elision/rwlock_list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +82,7 @@ const char *const plan_kind_names[PLAN_KINDS] = {
 /* Find an algorithm by name in the list of a kind: its index, or -1. */
 static int (*const finders[PLAN_KINDS])(const char *name) = {
     [PLAN_MUTEX] = listed_find,
-    [PLAN_RWLOCK] = rwlock_find,
+    [PLAN_RWLOCK] = elided_rwlock_find,
     [PLAN_BARRIER] = barrier_find,
 };
 

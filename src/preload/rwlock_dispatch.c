@@ -123,18 +123,20 @@ bool rwlock_passed_through(struct rwlock *lock, const void *caller)
     return lock->shared || !rwlock_operations_of(lock)->read_timedlock;
 }
 
-static void fill(unsigned index)
+static void fill(unsigned index, bool elides)
 {
-    rwlock_dispatch[index + 1] = index ? rwlock_at(index).operations : glibc_operations;
+    const unsigned used = elides ? index : elided_rwlock_inner(index);
+    rwlock_dispatch[index + 1] =
+        index ? elided_rwlock_at(used).operations : glibc_operations;
 }
 
-void rwlock_dispatch_fill(unsigned chosen)
+void rwlock_dispatch_fill(unsigned chosen, bool elides)
 {
-    fill(0);
-    fill(chosen);
+    fill(0, elides);
+    fill(chosen, elides);
     for (unsigned i = 0; i < plan.entries; i++)
         if (plan.entry[i].kind == PLAN_RWLOCK)
-            fill(plan.entry[i].slot - 1);
+            fill(plan.entry[i].slot - 1u, elides);
     fallback_slot = rwlock_default_slot = chosen + 1;
     rwlock_dispatch[RWLOCK_DEFAULT] = plan_concerns(PLAN_RWLOCK)
                                           ? plan_rwlock_operations

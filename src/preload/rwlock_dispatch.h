@@ -3,7 +3,7 @@
 #ifndef HASP_PRELOAD_RWLOCK_DISPATCH_H
 #define HASP_PRELOAD_RWLOCK_DISPATCH_H
 
-#include "rwlocks/list/descriptor.h"
+#include "elision/rwlock_list.h"
 
 #include <pthread.h>
 
@@ -30,9 +30,10 @@ rwlock_operations_of(const struct rwlock *lock)
 }
 
 /* Fills the slots that locks of this process can have: those of algorithm `chosen` (an
- * index below rwlock_count), which is the default, of glibc, and of the plan's
- * entries. Comes after plan_read(). */
-void rwlock_dispatch_fill(unsigned chosen);
+ * index below elided_rwlock_end()), which is the default, of glibc, and of the plan's
+ * entries. Without `elides`, an elided lock is the lock alone. Comes after
+ * plan_read(). */
+void rwlock_dispatch_fill(unsigned chosen, bool elides);
 
 /* From now on, a thread that ends gives back its record of read_holds.h. */
 void rwlock_watch_threads(void);

@@ -67,7 +67,7 @@ static const struct choice mutex_choice = {
     "HASP_LOCK", listed_find,
     "HASP_LOCK names an unknown lock algorithm: ", "run `hasp list` for the names"};
 static const struct choice rwlock_choice = {
-    "HASP_RWLOCK", rwlock_find,
+    "HASP_RWLOCK", elided_rwlock_find,
     "HASP_RWLOCK names an unknown algorithm for reader-writer locks: ",
     "run `hasp list --kind rwlock` for the names"};
 static const struct choice spinlock_choice = {
@@ -141,7 +141,8 @@ static void announce(const struct algorithms *use, bool biased)
 {
     char text[320] = "lock=";
     strcat(text, listed_at(use->lock).name);
-    announce_kind(text, " rwlock=", use->rwlock, rwlock_at(use->rwlock).about.name);
+    announce_kind(text, " rwlock=", use->rwlock,
+                  elided_rwlock_at(use->rwlock).about.name);
     announce_kind(text, " spinlock=", use->spinlock,
                   spinlock_list[use->spinlock].about.name);
     announce_kind(text, " barrier=", use->barrier,
@@ -177,7 +178,7 @@ void startup(void)
         plan_begin(use.lock + 1, setting_is("HASP_VERBOSE", "1"),
                    setting_is("HASP_PLAN_REPORT", "1"));
     dispatch_fill(use.lock, false, false);
-    rwlock_dispatch_fill(use.rwlock);
+    rwlock_dispatch_fill(use.rwlock, false);
     spinlock_use(use.spinlock);
     barrier_use(use.barrier);
 
@@ -187,9 +188,11 @@ void startup(void)
         .options = setting("HASP_ELISION_OPTIONS"),
         .statistics = setting("HASP_ELISION_STATISTICS"),
         .note = setting("HASP_ELISION_NOTE")};
-    bool elides = elision_prepare(use.lock, elision);
+    bool elides = elision_prepare(use.lock, use.rwlock, elision);
     if (biased || elides || elision_settings.global)
         dispatch_fill(use.lock, biased, elides);
+    if (elides)
+        rwlock_dispatch_fill(use.rwlock, true);
     fork_watch();
     const char *topology = setting("HASP_TOPOLOGY");
     if (topology && !topology_read(topology))

@@ -79,6 +79,17 @@ def test_elided_locks_have_their_own_clients() -> None:
     assert found == ("mutex", "elide+mcs", "elided-free", True)
 
 
+def test_elided_rwlocks_have_their_own_clients() -> None:
+    done = check(
+        *("--kind", "rwlock", "--locks", "elide+rw-ttas", "--json"),
+        *("--client", "elided-trylocks"),
+    )
+    assert done.returncode == 0, done.stderr
+    [record] = map(json.loads, done.stdout.splitlines())
+    found = (record["kind"], record["lock"], record["client"], record["complete"])
+    assert found == ("rwlock", "elide+rw-ttas", "elided-trylocks", True)
+
+
 @pytest.mark.parametrize(
     ("kind", "names", "client"),
     [

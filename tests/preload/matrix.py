@@ -53,6 +53,7 @@ RUN_ELSEWHERE = frozenset(
         *("tsan", "tsan_static"),
         "lemming",
         "undone",
+        "elided_rwlocks",
     }
 )
 

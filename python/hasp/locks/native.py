@@ -274,14 +274,35 @@ def default_lock(kind: Kind = MUTEX) -> LockInfo:
     return default or next(lock for lock in composed_locks(kind) if lock.default)
 
 
+def _not_elided(name: str, kind: Kind) -> HaspError:
+    """Return the error for an algorithm that transactions cannot elide, or unknown."""
+    elided = [lock.name for lock in composed_locks(kind) if lock.is_elided]
+    names = " and ".join(one.removeprefix(ELISION) for one in elided)
+    if not elided:
+        return HaspError(
+            f"{name}: {kind.nouns} are never elided",
+            "transactions elide mutexes (--lock elide+NAME) and some rwlocks",
+        )
+    return HaspError(
+        f"there is no {kind.noun} algorithm called {name!r}: only {names} can be "
+        "elided, of which one word shows who may enter",
+        f"{did_you_mean(name.lower(), elided)}write {kind.option} {elided[-1]}",
+    )
+
+
 def unknown_lock(
     name: str, other_words: Iterable[str], kind: Kind = MUTEX
 ) -> HaspError:
     """Return the error for a name that the list of a kind does not have."""
+    plain = {lock.name for lock in locks(kind)}
+    if kind is not MUTEX and name.removeprefix(ELISION) in plain:
+        return _not_elided(name, kind)
     for other in KINDS:
         found = _find_lock(name, other) if other is not kind else None
         if found:
             return WrongKind(found, other, kind)
+    if kind is not MUTEX and name.startswith(ELISION):
+        return _not_elided(name, kind)
     words = [word for lock in locks(kind) for word in (lock.name, *lock.aliases)]
     if kind is MUTEX:
         name = split_wrapper(name)[1]

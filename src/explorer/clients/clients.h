@@ -13,6 +13,11 @@ extern const unsigned client_count;
 extern const struct client elision_clients[];
 extern const unsigned elision_client_count;
 
+/* Clients of elided rwlocks. */
+extern const struct client elided_rwlock_clients[];
+extern const unsigned elided_rwlock_client_count;
+int elided_rwlock_client_find(const char *name);
+
 /* Clients of global mode (elision/global.h), over a few locks, elided or not. */
 extern const struct client global_clients[];
 extern const unsigned global_client_count, global_variants;

@@ -9,17 +9,44 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-/* Copies the part of a stack that is in use. */
+/* Copies the part of a stack that is in use, or of thread-local memory. */
 static bool save_stack(uintptr_t from, uintptr_t end)
 {
     uintptr_t used = 0;
     for (uint32_t i = 0; i < undo->stack_count; i++)
         used += undo->stacks[i].end - undo->stacks[i].begin;
-    if (undo->stack_count > THREADS || end - from > STACKS - used)
+    if (undo->stack_count == STACK_COUNT || end - from > STACKS - used)
         return false;
     memcpy(undo->stack_copies + used, (const void *)from, end - from);
     undo->stacks[undo->stack_count++] = (struct region){from, end};
     return true;
+}
+
+static bool protect(uintptr_t begin, uintptr_t end)
+{
+    if (begin >= end)
+        return true;
+    if (undo->region_count == REGIONS)
+        return false;
+    undo->regions[undo->region_count++] = (struct region){begin, end};
+    return call(SYS_mprotect, (long)begin, (long)(end - begin), PROT_READ, 0) == 0;
+}
+
+/* The kernel writes to the thread's descriptor (rseq) whenever it has interrupted the
+ * thread, and ends the process if it may not. Those of other threads than the first one
+ * are on their stacks. */
+static bool save_descriptor(uintptr_t begin, uintptr_t end, uintptr_t at)
+{
+    const uintptr_t from = at - at % PAGE, to = from + 2 * PAGE;
+    return protect(begin, from) && save_stack(from, to < end ? to : end) &&
+           protect(to, end);
+}
+
+static uintptr_t descriptor(void)
+{
+    uintptr_t at;
+    __asm__("mov %%fs:0, %0" : "=r"(at));
+    return at;
 }
 
 /* Saves or protects a private mapping. */
@@ -32,10 +59,9 @@ static bool take(uintptr_t begin, uintptr_t end, uintptr_t mine)
             top = undo->tops[i];
     if (top)
         return save_stack(top, end);
-    if (undo->region_count == REGIONS)
-        return false;
-    undo->regions[undo->region_count++] = (struct region){begin, end};
-    return call(SYS_mprotect, (long)begin, (long)(end - begin), PROT_READ, 0) == 0;
+    const uintptr_t own = descriptor();
+    return own >= begin && own < end ? save_descriptor(begin, end, own)
+                                     : protect(begin, end);
 }
 
 static uintptr_t hexadecimal(const char **text)

@@ -15,6 +15,7 @@ enum {
     PAGES = 1024,   /* capacity */
     REGIONS = 512,
     THREADS = 256,
+    STACK_COUNT = THREADS + 2, /* also the owner's, and its descriptor */
     STACKS = 8 << 20, /* bytes, of all stacks together */
     STOP = 63,        /* signal */
     DISPATCH = 59, DISPATCH_OFF = 0, DISPATCH_ON = 1, /* prctl */
@@ -39,7 +40,7 @@ struct undo {
     stack_t before; /* the owner's alternate stack */
     uint32_t tids[THREADS];
     uintptr_t tops[THREADS]; /* of stopped threads: stack pointers */
-    struct region regions[REGIONS], stacks[THREADS + 1];
+    struct region regions[REGIONS], stacks[STACK_COUNT];
     uintptr_t pages[PAGES];
     char maps[1 << 18], handler_stack[1 << 16], stack_copies[STACKS];
     char page_copies[PAGES][PAGE];

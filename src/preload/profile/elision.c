@@ -65,8 +65,9 @@ static void ended(const struct elision_outcome *outcome)
     const bool during = call && call->recorded;
     const struct trace_elision more = as_recorded(outcome);
     const uint32_t sections = (uint32_t)more.elided + outcome->emulated;
-    record_elided(outcome->lock, &as_mutex, &more, sections,
-                  during ? &call->acquisition : NULL);
+    if (outcome->lock)
+        record_elided(outcome->lock, &as_mutex, &more, sections,
+                      during ? &call->acquisition : NULL);
     for (unsigned i = 0; i < outcome->inner_count; i++)
         record_elided(outcome->inner[i], &as_mutex, nested, 1, NULL);
 }

@@ -41,8 +41,10 @@ class Subject:
 
 def _of_lock(lock: LockInfo) -> Subject:
     clients = lock.kind
-    if lock.is_elided or lock.is_delegate:
-        clients = ELIDED if lock.is_elided else BORROWED
+    if lock.is_elided:
+        clients = ELIDED if lock.kind == MUTEX.name else f"{ELIDED}-{lock.kind}"
+    elif lock.is_delegate:
+        clients = BORROWED
     return Subject(lock.kind, lock.name, clients)
 
 
