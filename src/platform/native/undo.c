@@ -193,7 +193,7 @@ const char *undo_prepare(uint32_t seed)
     call(SYS_prctl, DISPATCH, DISPATCH_OFF, 0, 0);
     handle(SIGSEGV, faulted, SA_ONSTACK | SA_NODEFER);
     handle(SIGSYS, called, SA_ONSTACK | SA_NODEFER);
-    handle(STOP, undo_stopped, SA_RESTART);
+    handle(UNDO_SIGNAL, undo_stopped, SA_RESTART);
     return NULL;
 }
 

@@ -19,6 +19,8 @@
 
 #include <stdint.h>
 
+enum { UNDO_SIGNAL = 63 }; /* stops threads */
+
 /* Returns NULL, or why there are no such transactions here. Seed 0: none abort without
  * a reason. */
 const char *undo_prepare(uint32_t seed);

@@ -3,6 +3,7 @@
 #ifndef HASP_PLATFORM_NATIVE_UNDO_STATE_H
 #define HASP_PLATFORM_NATIVE_UNDO_STATE_H
 
+#include "platform/native/undo.h"
 #include "platform/platform.h"
 
 #include <setjmp.h>
@@ -17,7 +18,6 @@ enum {
     THREADS = 256,
     STACK_COUNT = THREADS + 2, /* also the owner's, and its descriptor */
     STACKS = 8 << 20, /* bytes, of all stacks together */
-    STOP = 63,        /* signal */
     DISPATCH = 59, DISPATCH_OFF = 0, DISPATCH_ON = 1, /* prctl */
     PATIENCE = 20000, /* yields until a thread that does not stop is given up */
 };

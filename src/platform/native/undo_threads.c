@@ -41,7 +41,7 @@ static bool has_stopped(uint32_t tid)
 static bool stop(uint32_t tid)
 {
     const long pid = call(SYS_getpid, 0, 0, 0, 0);
-    if (call(SYS_tgkill, pid, tid, STOP, 0) != 0)
+    if (call(SYS_tgkill, pid, tid, UNDO_SIGNAL, 0) != 0)
         return true; /* it has ended */
     for (int i = 0; i < PATIENCE; i++) {
         if (has_stopped(tid) || call(SYS_tgkill, pid, tid, 0, 0) != 0)

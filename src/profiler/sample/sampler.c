@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/sample/sampler.h"
 
+#include "platform/native/undo.h"
 #include "profiler/record/calibrate.h"
 #include "profiler/store/clock.h"
 #include "profiler/sample/blocked_stack.h"
@@ -168,6 +169,8 @@ void sampler_start(sampler_create *create)
     pthread_t thread;
     pthread_attr_t attributes;
     sigfillset(&all);
+    if (trace->transactions == TRACE_UNDONE_TRANSACTIONS)
+        sigdelset(&all, UNDO_SIGNAL); /* it stops for transactions, too */
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);

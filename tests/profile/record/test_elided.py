@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,11 @@ def record(tmp_path: Path) -> Callable[..., tuple[Profile, dict[str, Any]]]:
     """Record a case; return its profile and what the library has counted itself."""
 
     def run(
-        case: str, elision: str, mode: str = "", lock: str = "elide+futex"
+        case: str,
+        elision: str,
+        mode: str = "",
+        lock: str = "elide+futex",
+        program: str = "elision",
     ) -> tuple[Profile, dict[str, Any]]:
         counts = tmp_path / "counts"
         extra = {
@@ -43,7 +48,7 @@ def record(tmp_path: Path) -> Callable[..., tuple[Profile, dict[str, Any]]]:
         }
         recorder = matrix.library().parent / "profile" / "libhasp-profile.so"
         elided = matrix.Lock(lock)
-        outcome = matrix.run_case("elision", case, elided, extra, interposer=recorder)
+        outcome = matrix.run_case(program, case, elided, extra, interposer=recorder)
         assert outcome.status == "passed", outcome
         lines = counts.read_text().splitlines() if counts.exists() else []
         (trace,) = tmp_path.glob("hasp.trace*")
@@ -101,6 +106,19 @@ def test_aborts_have_a_cause_and_cost_time(record, tmp_path: Path) -> None:
     assert site.total.acquisitions - elision.elided == 7
     assert elision.abort_ns > 0 and elision.commit_ns > 0
     assert elision.wasted_share < 1
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="undo is for x86-64")
+def test_recording_aborts_nothing(record) -> None:
+    """Software rolls back; system calls abort, and so do threads that do not stop.
+
+    The program's two threads execute 60 nests each.
+    """
+    profile, counted = record("random_sections", "undo", program="undone")
+    assert profile.transactions == "undo"
+    sums = [site.total.elision for site in profile.sites if site.total]
+    assert sum(one.commits for one in sums if one) > 100
+    assert counted["aborts"]["other"] <= 10  # a thread starts, or allocates
 
 
 def test_reports_show_them(
