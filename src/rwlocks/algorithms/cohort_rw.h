@@ -174,8 +174,9 @@ static inline bool crw_read_gated(struct rwlock *lock, const struct deadline *de
 static inline bool crw_read_wait(struct rwlock *lock, enum crw_preference wanted,
                                  const struct deadline *deadline)
 {
+    if (thin_inflate_unless_entered(lock, thin_read(lock)))
+        return true;
     enum crw_preference preference = crw_of(lock, wanted);
-    thin_inflate(lock);
     struct side_block *block = crw_block(lock);
     if (preference == CRW_READERS)
         return crw_read_preferred(lock, deadline);
@@ -350,8 +351,9 @@ static inline bool crw_queue_writer(struct rwlock *lock, struct side_block *bloc
 static inline bool crw_write_wait(struct rwlock *lock, enum crw_preference wanted,
                                   const struct deadline *deadline)
 {
+    if (thin_inflate_unless_entered(lock, thin_write(lock)))
+        return true;
     enum crw_preference preference = crw_of(lock, wanted);
-    thin_inflate(lock);
     struct side_block *block = crw_block(lock);
     bool came = preference == CRW_WRITERS ? crw_queue_writer(lock, block, deadline)
                                           : crw_queue(block, deadline);

@@ -57,7 +57,8 @@ static inline bool rw_mutex_write_fast(struct rwlock *lock, unsigned index)
 static inline bool rw_mutex_write_wait(struct rwlock *lock, unsigned index,
                                        const struct deadline *deadline)
 {
-    thin_inflate(lock);
+    if (thin_inflate_unless_entered(lock, thin_write(lock)))
+        return true;
     struct lock *inner = rw_mutex_inner(lock);
     if (!inner_mutex_lock(inner, inner_mutex_operations(index), deadline))
         return false;

@@ -70,11 +70,15 @@ static inline enum thin_result thin_write(struct rwlock *lock)
     return thin_enter(lock, UINT32_MAX, THIN_WRITER);
 }
 
-/* The caller is going to wait. */
-static inline void thin_inflate(struct rwlock *lock)
+/* The caller is going to wait: inflates the lock, unless `result`, of its attempt, is
+ * that it need not. (A thread's first read, and any thread of a forked child, comes
+ * here without having tried.) Returns whether the caller holds the lock. */
+static inline bool thin_inflate_unless_entered(struct rwlock *lock,
+                                               enum thin_result result)
 {
-    if (!(load_relaxed(thin_word(lock)) & THIN_INFLATED))
+    if (result == THIN_BARRED && !(load_relaxed(thin_word(lock)) & THIN_INFLATED))
         fetch_or_relaxed(thin_word(lock), THIN_INFLATED);
+    return result == THIN_ENTERED;
 }
 
 /* The lock is inflated: waits until no writer is inside by the word. Returns false if
