@@ -4,14 +4,19 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
+from hasp.base.errors import Interrupted
+from hasp.elide import elide
 from hasp.elide.answer import Data, Point, Prediction
 from hasp.elide.configurations import CONFIGURATIONS, ELIDE, ELIDE_GLOBAL
+from hasp.elide.predict import _crowded
+from hasp.elide.report import doubts
 from hasp.elide.verdict import LONGEST, kind_of, verdict
 from hasp.predict.answer import Range
-from hasp.predict.load import Load
+from hasp.predict.load import PARTS_MOST, Load, LoadSite, Variant, parts_of
 
 
 def prediction(own: float, shared: float) -> Prediction:
@@ -21,6 +26,33 @@ def prediction(own: float, shared: float) -> Prediction:
         for data, ratio in zip(assumptions, (own, shared), strict=True):
             made.points[Point(one, 8, data)] = Range(ratio, ratio, ratio)
     return made
+
+
+def test_an_interrupted_prediction_says_so_in_json(hasp, trace, monkeypatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise Interrupted(2)
+
+    monkeypatch.setattr(elide, "predict", interrupted)
+    status, out, _ = hasp("elide", trace, "--json")
+    assert status == 130
+    assert json.loads(out)["interrupted"]
+
+
+def test_what_is_cut_is_said(profile_of) -> None:
+    made = prediction(1.0, 1.0)
+    made.left_out = 3
+    made.crowded = [("db.c:88 &locks[i]", 1 / 32)]
+    said = list(doubts(profile_of(None, 0, 0), made))
+    assert any("3 further sites" in doubt for doubt in said)
+    assert any("db.c:88 &locks[i]" in doubt and "3.1 %" in doubt for doubt in said)
+
+
+def test_many_locks_have_fewer_parts() -> None:
+    site = LoadSite(0, "s", False, 1 << 16, (), 1, (1000,), 1000.0, misses=2)
+    variant = Variant(False, 8, 1, PARTS_MOST)
+    assert parts_of(site, variant) == 2
+    options = SimpleNamespace(conflicts=None)
+    assert list(_crowded(options, Load((site,), ()))) == [("s", 0.5)]
 
 
 @pytest.mark.parametrize(

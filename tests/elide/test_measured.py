@@ -14,6 +14,7 @@ import pytest
 from waiting import wait_until
 
 from hasp.base.errors import Interrupted
+from hasp.compare import recorded_run
 from hasp.elide import measure
 from hasp.elide.configurations import ELIDE
 from hasp.elide.measure import _files
@@ -162,7 +163,27 @@ def test_an_interruption_of_the_recorded_run_keeps_the_measurements(
     assert status == 130
     assert out.startswith("Emulated, so times mean nothing: ")
     last = json.loads(file.read_text().splitlines()[-1])
-    assert (last["kind"], last["interrupted"]) == ("emulation", False)
+    assert (last["kind"], last["interrupted"]) == ("emulation", True)
+
+
+@pytest.mark.parametrize(
+    ("setting", "kind"), [("seed:1", "emulation"), ("never", "prediction")]
+)
+def test_an_interruption_of_the_first_run_is_in_the_file(
+    hasp, command, tmp_path, monkeypatch, setting: str, kind: str
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise Interrupted(signal.SIGINT)
+
+    monkeypatch.setenv("HASP_ELISION", setting)
+    monkeypatch.setattr(measure, "measure", interrupted)
+    monkeypatch.setattr(recorded_run, "recorded", interrupted)
+    file = tmp_path / "runs.jsonl"
+    status, _, _ = hasp("elide", "--json", file, "--", *command)
+    assert status == 130
+    last = json.loads(file.read_text().splitlines()[-1])
+    assert (last["schema"], last["kind"]) == ("hasp.elide/1", kind)
+    assert last["interrupted"]
 
 
 def runs_in(file: Path) -> int:

@@ -108,6 +108,9 @@ class Prediction:
     # throughput, as a multiple of the fine locks' under the same assumption
     points: dict[Point, Range] = field(default_factory=dict)
     locks: list[LockAnswer] = field(default_factory=list)
+    left_out: int = 0  # sites that are used, but not simulated
+    # names of sites, and the least share of conflicts that can be simulated for them
+    crowded: list[tuple[str, float]] = field(default_factory=list)
     baseline: Range | None = None  # with the recorded threads, of the recorded rate
     simulations: int = 0
     variants: int = 0  # that were simulated

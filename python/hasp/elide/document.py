@@ -12,6 +12,7 @@ from hasp.elide.verdict import kind_of, verdict
 from hasp.profile.model.profile import Profile
 
 SCHEMA = "hasp.elide/1"
+PREDICTION = "prediction"
 
 
 def document(
@@ -20,7 +21,7 @@ def document(
     """Return the object; ranges are objects of `median`, `low` and `high`."""
     return {
         "schema": SCHEMA,
-        "kind": "prediction",
+        "kind": PREDICTION,
         "verdict": verdict(prediction),
         "elision": kind_of(prediction),
         "command": list(profile.command),
@@ -44,7 +45,18 @@ def document(
         "inner_trylocks": prediction.has_inner_trylocks,
         "locks": [_lock(one) for one in prediction.locks],
         "simulations": prediction.simulations,
+        "interrupted": prediction.ending is not None,
         "doubts": list(doubts(profile, prediction)) if prediction.load else [],
+    }
+
+
+def interrupted(kind: str) -> dict[str, Any]:
+    """Return the object if the command was interrupted before anything was known."""
+    return {
+        "schema": SCHEMA,
+        "kind": kind,
+        "verdict": "Interrupted: nothing is known yet.",
+        "interrupted": True,
     }
 
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from hasp.base.errors import EXIT_FINDING, EXIT_FINE
+from hasp.base.errors import EXIT_FINDING, EXIT_FINE, Interrupted
 from hasp.base.output import STDOUT, check_writable, json_line, note, write_json
 from hasp.base.signals import interrupt_on_signals
 from hasp.compare.settings import Settings
-from hasp.elide.document import document
+from hasp.elide.document import PREDICTION, document, interrupted
 from hasp.elide.hardware import Transactions, transactions
 from hasp.elide.options import Options
 from hasp.elide.predict import predict, refuse
@@ -28,7 +28,11 @@ def elide_trace(options: Options) -> int:
 
 def elide_profile(options: Options, profile: Profile) -> int:
     """Predict from a profile, and print or write the answer."""
-    prediction = predict(options, profile)
+    try:
+        prediction = predict(options, profile)
+    except Interrupted:
+        _append_interrupted(PREDICTION, options.json)
+        raise
     if options.json:
         write_json([document(options, profile, prediction)], options.json)
     if options.json != STDOUT:
@@ -52,7 +56,11 @@ def elide_command(options: Options, settings: Settings, *, predict_only: bool) -
     from hasp.compare.recorded_run import recorded
 
     interrupt_on_signals()
-    profile = recorded(settings, settings.threads[-1], options.trace, sample=False)
+    try:
+        profile = recorded(settings, settings.threads[-1], options.trace, sample=False)
+    except Interrupted:
+        _append_interrupted(PREDICTION, options.json)
+        raise
     return elide_profile(options, profile)
 
 
@@ -62,7 +70,11 @@ def _measured(options: Options, settings: Settings, found: Transactions) -> int:
     from hasp.elide.measured_report import document as measured_document
     from hasp.elide.measured_report import show as show_measured
 
-    made = measure(settings, options.lock, options.budget_s, found, options.json)
+    try:
+        made = measure(settings, options.lock, options.budget_s, found, options.json)
+    except Interrupted:
+        _append_interrupted(found.measures, options.json)
+        raise
     if options.json:
         _append(measured_document(made), options.json)
     if options.json != STDOUT:
@@ -70,6 +82,11 @@ def _measured(options: Options, settings: Settings, found: Transactions) -> int:
     if made.ending:
         raise made.ending
     return EXIT_FINDING if made.failed else EXIT_FINE
+
+
+def _append_interrupted(kind: str, destination: str | None) -> None:
+    if destination:
+        _append(interrupted(kind), destination)
 
 
 def _append(record: dict[str, object], destination: str) -> None:

@@ -22,6 +22,11 @@ class Transactions:
     emulated: bool
     words: str
 
+    @property
+    def measures(self) -> str:
+        """The word for what runs with them show, in JSON."""
+        return "emulation" if self.emulated else "measurement"
+
 
 def transactions() -> Transactions:
     """Return this machine's transactions, or those that HASP_ELISION chooses."""

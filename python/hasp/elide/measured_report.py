@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from hasp.base.errors import Interrupted
 from hasp.base.output import console
 from hasp.compare.doubts import doubts
 from hasp.compare.report import quantity
@@ -21,7 +22,7 @@ from hasp.profile.model.elision import CAUSES
 from hasp.profile.report.elision import causes
 from hasp.profile.report.layout import print_table
 from hasp.profile.report.text import say
-from hasp.profile.report.words import count, listed, share
+from hasp.profile.report.words import count, listed, plural, share
 from hasp.statistics import Ratio
 
 if TYPE_CHECKING:
@@ -138,6 +139,9 @@ def _locks(out: Console, measurement: Measurement) -> None:
     ]
     headings = ["lock", "sections", "elided", "begun", "commit", "aborts"]
     print_table(out, headings, rows)
+    left = len(measurement.locks) - LOCKS_MOST
+    if left > 0:
+        say(out, f"{plural(left, 'further lock')} with fewer sections: see --json.")
 
 
 def _cells(
@@ -185,14 +189,14 @@ def remarks(measurement: Measurement) -> Iterator[str]:
 def document(measurement: Measurement) -> dict[str, Any]:
     """Return the last record of the file, of the schema hasp.elide/1."""
     comparison = measurement.comparison
-    emulated = measurement.transactions.emulated
     return {
         "schema": SCHEMA,
-        "kind": "emulation" if emulated else "measurement",
+        "kind": measurement.transactions.measures,
         "verdict": verdict(measurement),
         "transactions": measurement.transactions.words,
         "measure": measurement.measure.name,
-        "interrupted": comparison.interrupted,
+        "interrupted": comparison.interrupted
+        or isinstance(measurement.ending, Interrupted),
         "configurations": [
             _configuration(measurement, one, threads, ratios)
             for threads in comparison.settings.threads

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from statistics import median
@@ -21,7 +21,7 @@ from hasp.locks.kinds import MUTEX
 from hasp.predict.answer import Range
 from hasp.predict.calibration import calibrated
 from hasp.predict.changes import visits_per_section
-from hasp.predict.load import PARTS_MOST, Load, Variant
+from hasp.predict.load import PARTS_MOST, Load, Variant, parts_of
 from hasp.predict.predict import reference_of, refuse_threads
 from hasp.predict.rebuild import rebuild
 from hasp.predict.runs import LINES, SECTIONS, Case, Outcome, Runs
@@ -30,6 +30,7 @@ from hasp.profile.model.profile import Kind, Profile, Site
 from hasp.profile.report.words import plural
 
 SITES_MOST = 32
+CONFLICTS_MATTER = 0.01  # share of the sections of a lock
 RARE_SECTIONS = 60  # of a site whose sections matter; a simulation contains so many
 RARE_MATTERS = 0.01  # share of a thread's time; from this on, they matter
 LONGER_MOST = 16
@@ -59,6 +60,8 @@ def predict(options: Options, profile: Profile) -> Prediction:
     )
     if load is None:
         return prediction
+    prediction.left_out = max(0, len(_used(profile)) - SITES_MOST)
+    prediction.crowded = list(_crowded(options, load))
     interrupt_on_signals()
     with flattened(options.machine) as machine_file:
         runs = Runs(load, options.machine, machine_file, longer=_longer(load))
@@ -92,8 +95,7 @@ def _load(
     profile: Profile, most: int, busy: bool, obstacles: dict[int, Obstacles]
 ) -> Load | None:
     """Return the load with its obstacles; None if no mutex is used enough."""
-    used = [site for site in profile.sites if _is_used(site, profile)]
-    kept = frozenset(site.number for site in used[:SITES_MOST])
+    kept = frozenset(site.number for site in _used(profile)[:SITES_MOST])
     try:
         load = rebuild(profile, most, busy, kept)
     except HaspError:
@@ -106,6 +108,22 @@ def _load(
         found = obstacles.get(site.number, nothing)
         sites.append(replace(site, calls=found.never, tries=found.inner_tries))
     return replace(load, sites=tuple(sites))
+
+
+def _used(profile: Profile) -> list[Site]:
+    return [site for site in profile.sites if _is_used(site, profile)]
+
+
+def _crowded(options: Options, load: Load) -> Iterator[tuple[str, float]]:
+    """Yield the sites whose locks are too many for the share of conflicts asked for.
+
+    With each, the share that is simulated. Shares below CONFLICTS_MATTER count as none.
+    """
+    for one in _variants(options)[-1].values():
+        for site in load.sites:
+            share = 1 / parts_of(site, one)
+            if share > max(1 / one.parts, CONFLICTS_MATTER):
+                yield site.name, share
 
 
 def _is_used(site: Site, profile: Profile) -> bool:

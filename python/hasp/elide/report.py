@@ -144,6 +144,16 @@ def doubts(profile: Profile, prediction: Prediction) -> Iterator[str]:
             f"only {prediction.variants} of {prediction.planned} variants were "
             "simulated: ranges are too narrow"
         )
+    if prediction.left_out:
+        yield (
+            f"{plural(prediction.left_out, 'further site')} of mutexes that are held "
+            "less are neither simulated nor shown"
+        )
+    for name, conflicts in prediction.crowded:
+        yield (
+            f"{name} has so many locks that two sections of one of them conflict in "
+            f"at least {share(conflicts, ' ')} of the cases here"
+        )
     if profile.holding_absent:
         yield "holders were not sampled, so system calls in sections are unknown"
     yield (

@@ -145,6 +145,12 @@ def lines_of(site: LoadSite, variant: Variant) -> int:
     return max(1, min(variant.lines, round(site.hold_ns / 10)))
 
 
+def parts_of(site: LoadSite, variant: Variant) -> int:
+    """Return the parts of each lock's data: fewer than asked for if locks are many."""
+    most = LINES_MOST // (site.locks * lines_of(site, variant))
+    return min(variant.parts, PARTS_MOST, max(1, most))
+
+
 def threads_by_role(load: Load, workers: int) -> list[int]:
     """Return the threads of each role if `workers` threads scale: in proportion."""
     scaling = [role for role in load.roles if role.scales]
@@ -183,8 +189,7 @@ def _line(*numbers: int) -> str:
 
 
 def _site(site: LoadSite, shapes: dict[Shape, int], variant: Variant) -> str:
-    lines = lines_of(site, variant)
-    parts = min(variant.parts, PARTS_MOST, max(1, LINES_MOST // (site.locks * lines)))
+    lines, parts = lines_of(site, variant), parts_of(site, variant)
     kind = (int(site.rwlock), int(site.each_worker), site.locks)
     head = (*kind, lines, parts, shapes[site.shape])
     inner = [part for at, times in site.inner for part in (at, round(1000 * times))]
