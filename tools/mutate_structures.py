@@ -72,6 +72,8 @@ KINDS = {
     "server_threads.c": Structure("executor", ("rcl", "ffwd")),
     "server_turn.h": Structure("executor", ("rcl", "ffwd")),
 }
+# Words in the names of sources that include the headers of executors.
+OF_EXECUTORS = ("delegation", "executor", "server_clients", "turn_clients")
 # Not compiled for the checked platform.
 NATIVE_ONLY = {
     *("structures/map/threads.c", "structures/map/threads.h"),
@@ -129,13 +131,16 @@ class Build:
             self.objects.append(output)
             source = (self.folder / command["file"]).resolve()
             file = source.relative_to(SOURCES).as_posix()
-            if any(
-                word in file
-                for word in (*KINDS, "delegation", "executor", "server_clients")
-            ):
+            if any(word in file for word in (*KINDS, *OF_EXECUTORS)):
                 words = strip_outputs(shlex.split(command["command"]))
                 words = [word for word in words if Path(word).name != "ccache"]
                 self.commands[output] = (words, source)
+
+    def uses(self, output: str, task: Task) -> bool:
+        """Return false for a source that clients of executors never reach."""
+        file = self.commands[output][1].relative_to(SOURCES).as_posix()
+        of_executors = task.structure.kind == "executor"
+        return not of_executors or any(word in file for word in OF_EXECUTORS)
 
     def run(self, words: list[str]) -> subprocess.CompletedProcess[str]:
         return subprocess.run(words, cwd=self.folder, capture_output=True, text=True)
@@ -147,7 +152,7 @@ class Build:
         place.write_text(task.mutant.apply(task.path.read_text(encoding="utf-8")))
         linked: list[str] = []
         for output in self.objects:
-            if output in self.commands:
+            if output in self.commands and self.uses(output, task):
                 words, source = self.commands[output]
                 given = place if source == task.path else source
                 made = str(folder / f"{len(linked)}.o")
