@@ -12,7 +12,7 @@ struct verdict {
     bool learnt;  /* something new about memory: the search must begin again, and
                      nothing found meanwhile counts */
     char name[32];
-    char detail[512];
+    char detail[512]; /* of the finding, or which table was too small */
 };
 
 extern struct verdict verdict;

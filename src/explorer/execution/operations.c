@@ -35,11 +35,15 @@ static uint64_t request(struct request wanted)
     return result;
 }
 
+enum { NULL_PAGE = 4096 };
+
 static uint64_t operate(const void *address, unsigned size, struct request wanted)
 {
     void *at = (void *)(uintptr_t)address;
     count_step(&wanted);
     int stack = stack_of(at);
+    if ((uintptr_t)address < NULL_PAGE)
+        fail("null pointer", "%s: there is no cell at %p", wanted.function, at);
     if (stack >= 0 && stack != model.running)
         fail("stack", "%s: this cell is on the stack of thread %d", wanted.function,
              stack);

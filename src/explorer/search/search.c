@@ -132,6 +132,7 @@ static void explore(const struct limits *limits)
     unsigned learning = 0;
     visited_clear();
     run.cut = verdict.pruned = verdict.limited = verdict.learnt = false;
+    verdict.detail[0] = '\0';
     executions = 0;
     run_begin();
     for (uint64_t steps = 1; !verdict.failed; steps++) {

@@ -25,7 +25,7 @@ struct outcome {
     uint64_t states, executions;
     double seconds;
     char verdict[32]; /* "ok", or the kind of finding */
-    char detail[512];
+    char detail[512]; /* with "ok": the table that was too small, if one was */
 };
 
 /* Raises the bound on preemptions step by step, so that a counterexample has as few as
