@@ -111,9 +111,9 @@ FAULTS = {
     ),
     "a service takes a failed exchange for an abort": Fault(
         "services.c",
-        "TX_ABORTED))\n                return false;",
+        "TX_ABORTED))\n                return busy(other);",
         "TX_ABORTED) &&\n                status_state(status) == TX_COMMITTING)"
-        "\n                return false;",
+        "\n                return busy(other);",
         "increments",
         "messages",
     ),

@@ -98,19 +98,29 @@ static int check(struct transaction *tx)
     return fail(tx, ANSWER_LOST + status_cause(status));
 }
 
-/* Asks the service, again as long as it answers ANSWER_BUSY. */
+/* Waits while the other client's transaction is committing. Fails as check(). */
+static int await_commit(struct transaction *tx, uint32_t other)
+{
+    const struct atomic_u64 *status = &tx->client->services->clients[other].status;
+    uint32_t turns = 0;
+    int result;
+    while ((result = check(tx)) == TX_OK &&
+           status_state(load_relaxed(status)) == TX_COMMITTING)
+        wait_a_turn(&turns);
+    return result;
+}
+
+/* Asks the service, again as long as a transaction is in the way. */
 static int ask(struct transaction *tx, uint64_t service, void *(*section)(void *))
 {
     struct tx_client *client = tx->client;
-    uint32_t turns = 0;
     for (;;) {
         unsigned answer = services_ask(client->services, service, section, client);
         if (likely(answer == ANSWER_GRANTED))
             return TX_OK;
-        if (answer != ANSWER_BUSY)
+        if (answer < ANSWER_BUSY)
             return fail(tx, answer);
-        wait_a_turn(&turns);
-        int result = check(tx);
+        int result = await_commit(tx, answer - ANSWER_BUSY);
         if (result != TX_OK)
             return result;
     }
@@ -219,12 +229,26 @@ void services_forget(struct transaction *tx, const struct atomic_u64 *word)
                  client);
 }
 
+/* Returns whether the client's transaction commits, or runs alone. */
+static bool is_in_the_way(const struct tx_client *client)
+{
+    unsigned state = status_state(load_relaxed(&client->status));
+    return state == TX_COMMITTING ||
+           (state == TX_RUNNING && !load_relaxed(&client->priority));
+}
+
 static void ask_directly(struct tx_direct *direct, void *(*section)(void *))
 {
-    uint32_t turns = 0;
-    while (services_ask(direct->services, direct->stripe % direct->services->count,
-                        section, direct) == ANSWER_BUSY)
-        wait_a_turn(&turns);
+    struct tx_services *services = direct->services;
+    for (;;) {
+        unsigned answer =
+            services_ask(services, direct->stripe % services->count, section, direct);
+        if (likely(answer == ANSWER_GRANTED))
+            return;
+        uint32_t turns = 0;
+        while (is_in_the_way(&services->clients[answer - ANSWER_BUSY]))
+            wait_a_turn(&turns);
+    }
 }
 
 uint64_t services_direct_load(struct tx_memory *memory, const struct atomic_u64 *word)

@@ -79,9 +79,13 @@ static bool wins(const struct tx_services *services, uint64_t priority, uint32_t
     return priority < theirs || (priority == theirs && client < other);
 }
 
-/* Removes the users whose attempts have ended from the set. Returns ANSWER_BUSY if one
- * of the others is committing, ANSWER_LOST if one of them wins, otherwise
- * ANSWER_GRANTED. */
+static enum tx_answer busy(uint32_t client)
+{
+    return (enum tx_answer)(ANSWER_BUSY + client);
+}
+
+/* Removes the users whose attempts have ended from the set. Returns busy() if one of
+ * the others is committing, ANSWER_LOST if one of them wins, or ANSWER_GRANTED. */
 static enum tx_answer judge(struct tx_services *services, struct tx_service *service,
                             uint64_t *users, uint64_t priority, uint32_t client)
 {
@@ -96,7 +100,7 @@ static enum tx_answer judge(struct tx_services *services, struct tx_service *ser
             take_back(services, service, other);
             *users &= ~bit_of(other);
         } else if (state == TX_COMMITTING) {
-            answer = ANSWER_BUSY;
+            answer = busy(other);
         } else if (answer == ANSWER_GRANTED &&
                    !wins(services, priority, client, other)) {
             answer = ANSWER_LOST;
@@ -105,10 +109,12 @@ static enum tx_answer judge(struct tx_services *services, struct tx_service *ser
     return answer;
 }
 
-/* Aborts the users, which have lost. Returns false if one of them has begun to commit
- * or has ended meanwhile: the failed exchange did not acquire its commit. */
-static bool abort_all(struct tx_services *services, struct tx_service *service,
-                      uint64_t users, enum tx_conflict conflict)
+/* Aborts the users, which have lost. Returns ANSWER_GRANTED, or busy() if one of them
+ * has begun to commit or has ended meanwhile: the failed exchange did not acquire its
+ * commit. */
+static enum tx_answer abort_all(struct tx_services *services,
+                                struct tx_service *service, uint64_t users,
+                                enum tx_conflict conflict)
 {
     for (uint32_t other = 0; other < TX_CLIENTS && users >> other; other++) {
         if (!(users & bit_of(other)))
@@ -119,14 +125,14 @@ static bool abort_all(struct tx_services *services, struct tx_service *service,
             (status & ~(uint64_t)(TX_STATES - 1)) | (uint64_t)conflict << TX_STATE_BITS;
         if (status_attempt(status) == service->grants[other].attempt) {
             if (status_state(status) == TX_COMMITTING)
-                return false;
+                return busy(other);
             if (status_state(status) == TX_RUNNING &&
                 !compare_exchange_acq_rel(cell, &status, aborted | TX_ABORTED))
-                return false;
+                return busy(other);
         }
         take_back(services, service, other);
     }
-    return true;
+    return ANSWER_GRANTED;
 }
 
 /* Aborts the users that exclude the access, if the client wins against all of them. */
@@ -142,9 +148,8 @@ static enum tx_answer clear(struct tx_services *services, uint64_t stripe,
     enum tx_answer answer = judge(services, service, &users, priority, client);
     if (answer == ANSWER_LOST)
         return (enum tx_answer)(ANSWER_LOST + conflict);
-    if (answer == ANSWER_GRANTED && !abort_all(services, service, users, conflict))
-        return ANSWER_BUSY;
-    return answer;
+    return answer == ANSWER_GRANTED ? abort_all(services, service, users, conflict)
+                                    : answer;
 }
 
 static enum tx_answer grant_one(struct tx_client *client, uint64_t at,
@@ -176,7 +181,7 @@ static enum tx_answer grant_one(struct tx_client *client, uint64_t at,
     return ANSWER_GRANTED;
 }
 
-static void *answered(unsigned answer)
+static void *answered(enum tx_answer answer)
 {
     return (void *)(uintptr_t)answer;
 }
@@ -223,7 +228,7 @@ void *service_load(void *context)
         status_state(status) == TX_COMMITTING &&
         status_attempt(status) ==
             service_of(direct->services, direct->stripe)->grants[writer - 1].attempt;
-    return answered(committing ? ANSWER_BUSY : ANSWER_GRANTED);
+    return answered(committing ? busy(writer - 1) : ANSWER_GRANTED);
 }
 
 void *service_store(void *context)
@@ -234,13 +239,15 @@ void *service_store(void *context)
     enum tx_conflict conflict;
     uint64_t users = users_of(stripe_at(services, direct->stripe), TX_CLIENTS,
                               TX_WRITES_IT, &conflict);
-    if (users && judge(services, service, &users, 1, 0) == ANSWER_BUSY)
-        return answered(ANSWER_BUSY);
+    enum tx_answer answer = judge(services, service, &users, 1, 0);
+    if (answer >= ANSWER_BUSY)
+        return answered(answer);
     for (uint32_t other = 0; other < TX_CLIENTS; other++)
         if (users & bit_of(other) && !load_relaxed(&services->clients[other].priority))
-            return answered(ANSWER_BUSY); /* it runs alone */
-    if (!abort_all(services, service, users, conflict))
-        return answered(ANSWER_BUSY);
+            return answered(busy(other)); /* it runs alone */
+    answer = abort_all(services, service, users, conflict);
+    if (answer != ANSWER_GRANTED)
+        return answered(answer);
     store_release(direct->word, direct->value);
     return answered(ANSWER_GRANTED);
 }

@@ -51,9 +51,11 @@ enum { TX_STATE_BITS = 2, TX_ATTEMPT_SHIFT = 4 };
 /* The answer of a service. */
 enum tx_answer {
     ANSWER_GRANTED,
-    ANSWER_BUSY, /* another transaction is committing: ask again */
     ANSWER_NO_MEMORY,
     ANSWER_LOST, /* with an enum tx_conflict added */
+    /* With the number of a client added, whose transaction is in the way: ask again
+     * when it has ended. */
+    ANSWER_BUSY = ANSWER_LOST + 4,
 };
 
 /* A stripe, in its service. */
