@@ -184,8 +184,7 @@ struct hasp_delegate_condition {
     struct atomic_u32 changes; /**< private */
 };
 
-/* Does the same as hasp_delegate_timedwait(), with a deadline of any clock; NULL never
- * passes. */
+/* Does the same as hasp_delegate_clockwait() with a deadline; NULL never passes. */
 static inline int hasp_delegate_wait_until(struct hasp_delegate *object,
                                            struct hasp_delegate_condition *condition,
                                            const struct deadline *deadline)
@@ -208,14 +207,27 @@ static inline int hasp_delegate_wait(struct hasp_delegate *object,
     return hasp_delegate_wait_until(object, condition, NULL);
 }
 
-/** The same until a time of CLOCK_REALTIME at most.
- * @return 0, ETIMEDOUT, or ENOTSUP */
+/** The same, but at most until the clock reaches `until`, an absolute time.
+ * @param clock CLOCK_REALTIME or CLOCK_MONOTONIC
+ * @return 0, ETIMEDOUT, ENOTSUP, or EINVAL for another clock or nanoseconds out of
+ * range */
+static inline int hasp_delegate_clockwait(struct hasp_delegate *object,
+                                          struct hasp_delegate_condition *condition,
+                                          clockid_t clock, const struct timespec *until)
+{
+    const struct deadline deadline = {clock, *until};
+    if ((clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) || until->tv_nsec < 0 ||
+        until->tv_nsec >= 1000000000)
+        return EINVAL;
+    return hasp_delegate_wait_until(object, condition, &deadline);
+}
+
+/** hasp_delegate_clockwait() with CLOCK_REALTIME. */
 static inline int hasp_delegate_timedwait(struct hasp_delegate *object,
                                           struct hasp_delegate_condition *condition,
                                           const struct timespec *until)
 {
-    const struct deadline deadline = {CLOCK_REALTIME, *until};
-    return hasp_delegate_wait_until(object, condition, &deadline);
+    return hasp_delegate_clockwait(object, condition, CLOCK_REALTIME, until);
 }
 
 /** Wakes one section that waits for it. Called in a section of the object. */

@@ -119,6 +119,20 @@ static inline int hasp_rwlock_write_clocklock(struct hasp_rwlock *lock, clockid_
     return result;
 }
 
+/** hasp_rwlock_read_clocklock() with CLOCK_REALTIME. */
+static inline int hasp_rwlock_read_timedlock(struct hasp_rwlock *lock,
+                                             const struct timespec *at)
+{
+    return hasp_rwlock_read_clocklock(lock, CLOCK_REALTIME, at);
+}
+
+/** hasp_rwlock_write_clocklock() with CLOCK_REALTIME. */
+static inline int hasp_rwlock_write_timedlock(struct hasp_rwlock *lock,
+                                              const struct timespec *at)
+{
+    return hasp_rwlock_write_clocklock(lock, CLOCK_REALTIME, at);
+}
+
 /** Releases a lock that is held for reading.
  * @return 0 */
 static inline int hasp_rwlock_read_unlock(struct hasp_rwlock *lock)

@@ -69,10 +69,10 @@
  * unpark_shared() are the same for cells in memory that processes share.
  *
  * TIME. struct deadline { clockid_t clock; struct timespec at; }, absolute,
- * CLOCK_REALTIME or CLOCK_MONOTONIC. deadline_passed(d). now_ns(): monotonic
- * nanoseconds. ticks(): a counter with a constant rate that is cheaper to read;
- * ticks_to_ns(difference). Native only: ticks_after_all(), which is read after all
- * earlier instructions.
+ * CLOCK_REALTIME or CLOCK_MONOTONIC. deadline_passed(d). clock_ns(clock): nanoseconds
+ * by that clock; now_ns(): by CLOCK_MONOTONIC. ticks(): a counter with a constant rate
+ * that is cheaper to read; ticks_to_ns(difference). Native only: ticks_after_all(),
+ * which is read after all earlier instructions.
  *
  * SPINNING. spin_limit(): the number of relax() calls that a waiter should spend before
  * it parks, so that spinning costs about as much as parking and being woken (Karlin et

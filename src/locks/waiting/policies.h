@@ -25,13 +25,18 @@ static inline bool may_park(enum waiting waiting)
     return waiting == SPIN_THEN_PARK;
 }
 
-static inline struct deadline deadline_after(uint64_t ns)
+static inline struct deadline deadline_after_by(clockid_t clock, uint64_t ns)
 {
-    uint64_t at = now_ns() + ns;
-    struct deadline deadline = {CLOCK_MONOTONIC, {0, 0}};
+    uint64_t at = clock_ns(clock) + ns;
+    struct deadline deadline = {clock, {0, 0}};
     deadline.at.tv_sec = (time_t)(at / 1000000000u);
     deadline.at.tv_nsec = (long)(at % 1000000000u);
     return deadline;
+}
+
+static inline struct deadline deadline_after(uint64_t ns)
+{
+    return deadline_after_by(CLOCK_MONOTONIC, ns);
 }
 
 /* Progress of one spinning waiter towards its next yield and its next clock read. */

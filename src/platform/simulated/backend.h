@@ -93,6 +93,7 @@ enum { SPINLOCK_FREE = 1, SPINLOCK_HELD = 0 };
     simulated_requeue(&(from)->raw, (expected), &(to)->raw)
 
 #define deadline_passed(d) simulated_deadline_passed(d)
+#define clock_ns(clock) ((void)(clock), simulated_now_ns())
 #define now_ns() simulated_now_ns()
 #define ticks() simulated_ticks()
 #define ticks_to_ns(difference) simulated_ticks_to_ns(difference)

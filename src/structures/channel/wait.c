@@ -16,6 +16,7 @@ struct wait {
     struct spinner spinner;
 };
 
+/* Both are by the same clock. */
 static bool is_earlier(const struct deadline *a, const struct deadline *b)
 {
     return a->at.tv_sec < b->at.tv_sec ||
@@ -28,17 +29,25 @@ static void wait_set_look(struct wait *wait)
     if (!threads_can_die())
         return;
     wait->until = &wait->look;
-    wait->look = deadline_after((uint64_t)wait->look_ns);
+    wait->look =
+        deadline_after_by(wait->deadline ? wait->deadline->clock : CLOCK_MONOTONIC,
+                          (uint64_t)wait->look_ns);
     if (wait->deadline && is_earlier(wait->deadline, &wait->look))
         wait->look = *wait->deadline;
     if (wait->look_ns < LOOK_LAST_NS)
         wait->look_ns *= 2;
 }
 
+static bool is_time(const struct deadline *deadline)
+{
+    return (deadline->clock == CLOCK_MONOTONIC || deadline->clock == CLOCK_REALTIME) &&
+           deadline->at.tv_nsec >= 0 && deadline->at.tv_nsec < 1000000000;
+}
+
 /* Returns false if the deadline is not a time. */
 static bool wait_begins(struct wait *wait, const struct deadline *deadline)
 {
-    if (deadline && (deadline->at.tv_nsec < 0 || deadline->at.tv_nsec >= 1000000000))
+    if (deadline && !is_time(deadline))
         return false;
     memset((void *)wait, 0, sizeof *wait);
     wait->deadline = deadline;
