@@ -41,7 +41,7 @@ STATES = 300_000
 
 @dataclass(frozen=True)
 class Structure:
-    """A folder, or a file of src/delegation, and the clients that check it."""
+    """A folder or a file, and the clients that check it."""
 
     kind: str
     variants: tuple[str, ...]  # as in `hasp-explore --lock`
@@ -49,10 +49,13 @@ class Structure:
 
 KINDS = {
     "channel": Structure("channel", ("spin", "park")),
+    "ring.h": Structure("ring", ("spin", "park")),
     "map": Structure("map", ("map",)),
     "transaction": Structure(
         "transaction", ("transaction", "messages", "messages-eager")
     ),
+    "clients.c": Structure("transaction", ("messages", "messages-eager")),
+    "services.c": Structure("transaction", ("messages", "messages-eager")),
     "adaptive.h": Structure("executor", ("adaptive",)),
     "call.c": Structure("executor", ("cc-synch", "dsm-synch")),
     "call.h": Structure("executor", ("cc-synch", "dsm-synch", "oyama")),
@@ -91,7 +94,9 @@ class Task:
 
     @property
     def structure(self) -> Structure:
-        return KINDS[next(word for word in words_of(self.path) if word in KINDS)]
+        return next(
+            KINDS[word] for word in reversed(words_of(self.path)) if word in KINDS
+        )
 
     @property
     def digest(self) -> str:

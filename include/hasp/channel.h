@@ -5,8 +5,9 @@
  *
  * A channel leads from one sender to one receiver. Each message has a cache line of its
  * own and at most HASP_CHANNEL_BYTES bytes; longer ones are sent in pieces by
- * hasp_send_large(). A client and a server use two channels, one in each direction; a
- * server that has many clients receives from any of them by struct hasp_receivers.
+ * hasp_send_large(), or without copies through a ring (hasp/ring.h). A client and a
+ * server use two channels, one in each direction; a server that has many clients
+ * receives from any of them by struct hasp_receivers.
  *
  * Compile and link with `pkg-config --cflags --libs hasp`. C11 and C++17.
  *
@@ -36,11 +37,16 @@
  *               check at once. Needs /proc, and both processes in one PID namespace
  *   EMSGSIZE    the message is too long for a line, and has not been sent; or it is too
  *               long for the receiver's buffer, and remains the next message
- *   ETIMEDOUT   the time `until`, by CLOCK_MONOTONIC, has come (NULL: wait for ever). A
+ *   ETIMEDOUT   the time `until`, which is absolute, has come (NULL: wait for ever). A
  *               waiter notices it once it has spun
  *   EBUSY       this side of the channel has been opened before
  *   EINVAL      an argument is wrong, or the memory holds no channel. Functions that
- *               wait return it for an `until` whose nanoseconds are out of range
+ *               wait return it for a clock other than CLOCK_REALTIME and
+ *               CLOCK_MONOTONIC, or for an `until` whose nanoseconds are out of range
+ *
+ * CLOCKS. Each function with an `until` exists in two forms, as in POSIX: one whose
+ * name has `clock` takes the clock as an argument; the other one is the same with
+ * CLOCK_MONOTONIC.
  */
 #ifndef HASP_CHANNEL_H
 #define HASP_CHANNEL_H
@@ -152,11 +158,12 @@ static inline int hasp_receiver_peer(const struct hasp_receiver *receiver)
 }
 
 static inline const struct deadline *hasp_channel_deadline(struct deadline *deadline,
+                                                           clockid_t clock,
                                                            const struct timespec *until)
 {
     if (!until)
         return NULL;
-    deadline->clock = CLOCK_MONOTONIC;
+    deadline->clock = clock;
     deadline->at = *until;
     return deadline;
 }
@@ -172,12 +179,19 @@ static inline int hasp_try_send(struct hasp_sender *sender, const void *data,
 
 /** Sends a message of at most HASP_CHANNEL_BYTES bytes; waits for a free line.
  * @return 0, EPIPE, EOWNERDEAD, EMSGSIZE or ETIMEDOUT */
-static inline int hasp_send(struct hasp_sender *sender, const void *data, size_t length,
-                            const struct timespec *until)
+static inline int hasp_clocksend(struct hasp_sender *sender, const void *data,
+                                 size_t length, clockid_t clock,
+                                 const struct timespec *until)
 {
     struct deadline deadline;
     return sender_send(&sender->sender, data, length,
-                       hasp_channel_deadline(&deadline, until));
+                       hasp_channel_deadline(&deadline, clock, until));
+}
+
+static inline int hasp_send(struct hasp_sender *sender, const void *data, size_t length,
+                            const struct timespec *until)
+{
+    return hasp_clocksend(sender, data, length, CLOCK_MONOTONIC, until);
 }
 
 /** Receives a message if there is one. Stores its length, even with EMSGSIZE.
@@ -192,12 +206,19 @@ static inline int hasp_try_receive(struct hasp_receiver *receiver, void *data,
 /** Receives a message; waits for one. Stores its length, even with EMSGSIZE.
  * @param room size of the buffer in bytes
  * @return 0, EPIPE, EOWNERDEAD, EMSGSIZE or ETIMEDOUT */
-static inline int hasp_receive(struct hasp_receiver *receiver, void *data, size_t room,
-                               size_t *length, const struct timespec *until)
+static inline int hasp_clockreceive(struct hasp_receiver *receiver, void *data,
+                                    size_t room, size_t *length, clockid_t clock,
+                                    const struct timespec *until)
 {
     struct deadline deadline;
     return receiver_receive(&receiver->receiver, data, room, length,
-                            hasp_channel_deadline(&deadline, until));
+                            hasp_channel_deadline(&deadline, clock, until));
+}
+
+static inline int hasp_receive(struct hasp_receiver *receiver, void *data, size_t room,
+                               size_t *length, const struct timespec *until)
+{
+    return hasp_clockreceive(receiver, data, room, length, CLOCK_MONOTONIC, until);
 }
 
 /** Receives a message from any channel of the set, or of a subset; the channels take
@@ -205,9 +226,10 @@ static inline int hasp_receive(struct hasp_receiver *receiver, void *data, size_
  * remove that channel then, or it is reported again when no other has a message.
  * @param subset NULL for all, or an array of bits, 64 in a word
  * @return 0, EPIPE, EOWNERDEAD, EMSGSIZE, ETIMEDOUT, or EINVAL if no channel is left */
-static inline int hasp_receive_any(struct hasp_receivers *set, const uint64_t *subset,
-                                   uint32_t *from, void *data, size_t room,
-                                   size_t *length, const struct timespec *until)
+static inline int hasp_clockreceive_any(struct hasp_receivers *set,
+                                        const uint64_t *subset, uint32_t *from,
+                                        void *data, size_t room, size_t *length,
+                                        clockid_t clock, const struct timespec *until)
 {
     struct deadline deadline;
     struct receivers inner;
@@ -215,9 +237,17 @@ static inline int hasp_receive_any(struct hasp_receivers *set, const uint64_t *s
     inner.count = set->count;
     inner.next = set->next;
     int result = receivers_receive(&inner, subset, from, data, room, length,
-                                   hasp_channel_deadline(&deadline, until));
+                                   hasp_channel_deadline(&deadline, clock, until));
     set->next = inner.next;
     return result;
+}
+
+static inline int hasp_receive_any(struct hasp_receivers *set, const uint64_t *subset,
+                                   uint32_t *from, void *data, size_t room,
+                                   size_t *length, const struct timespec *until)
+{
+    return hasp_clockreceive_any(set, subset, from, data, room, length, CLOCK_MONOTONIC,
+                                 until);
 }
 
 /** Sends up to `count` messages of `each` bytes that stand one after the other; the
@@ -246,37 +276,61 @@ static inline size_t hasp_try_receive_batch(struct hasp_receiver *receiver, void
 /** Sends a message of any length, in pieces of a line. `until` limits the wait for the
  * first line only. Receive it by hasp_receive_large(); hasp_receive() returns EMSGSIZE.
  * @return 0, EPIPE, EOWNERDEAD or ETIMEDOUT */
-static inline int hasp_send_large(struct hasp_sender *sender, const void *data,
-                                  size_t length, const struct timespec *until)
+static inline int hasp_clocksend_large(struct hasp_sender *sender, const void *data,
+                                       size_t length, clockid_t clock,
+                                       const struct timespec *until)
 {
     struct deadline deadline;
     return sender_send_large(&sender->sender, data, length,
-                             hasp_channel_deadline(&deadline, until));
+                             hasp_channel_deadline(&deadline, clock, until));
+}
+
+static inline int hasp_send_large(struct hasp_sender *sender, const void *data,
+                                  size_t length, const struct timespec *until)
+{
+    return hasp_clocksend_large(sender, data, length, CLOCK_MONOTONIC, until);
 }
 
 /** Receives a message of any length, sent by either function. `until` limits the wait
  * for its first line only.
  * @return 0, EPIPE, EOWNERDEAD, ETIMEDOUT, or EMSGSIZE with the length that is
  * needed */
+static inline int hasp_clockreceive_large(struct hasp_receiver *receiver, void *data,
+                                          size_t room, size_t *length, clockid_t clock,
+                                          const struct timespec *until)
+{
+    struct deadline deadline;
+    return receiver_receive_large(&receiver->receiver, data, room, length,
+                                  hasp_channel_deadline(&deadline, clock, until));
+}
+
 static inline int hasp_receive_large(struct hasp_receiver *receiver, void *data,
                                      size_t room, size_t *length,
                                      const struct timespec *until)
 {
-    struct deadline deadline;
-    return receiver_receive_large(&receiver->receiver, data, room, length,
-                                  hasp_channel_deadline(&deadline, until));
+    return hasp_clockreceive_large(receiver, data, room, length, CLOCK_MONOTONIC,
+                                   until);
 }
 
 /** Sends a message to each of `count` channels, one after the other.
  * @param results NULL, or receives the result of each channel
  * @return 0, or the first error; the message has still been sent to the others */
+static inline int hasp_clockbroadcast(struct hasp_sender **senders, uint32_t count,
+                                      const void *data, size_t length, clockid_t clock,
+                                      const struct timespec *until, int *results)
+{
+    struct deadline deadline;
+    return senders_broadcast((sender_pointer const *)(void *)senders, count, data,
+                             length, hasp_channel_deadline(&deadline, clock, until),
+                             results);
+}
+
 static inline int hasp_broadcast(struct hasp_sender **senders, uint32_t count,
                                  const void *data, size_t length,
                                  const struct timespec *until, int *results)
 {
-    struct deadline deadline;
-    return senders_broadcast((sender_pointer const *)(void *)senders, count, data,
-                             length, hasp_channel_deadline(&deadline, until), results);
+    return hasp_clockbroadcast(senders, count, data, length, CLOCK_MONOTONIC, until,
+                               results);
 }
 
 /** Reserves a line, in order to write a message in place.

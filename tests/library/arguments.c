@@ -2,6 +2,8 @@
 /* What the library answers to arguments and calls that make no sense. */
 #include <hasp/barrier.h>
 #include <hasp/channel.h>
+#include <hasp/ring.h>
+#include <hasp/rwlock.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,8 +88,49 @@ static void deadlines(uint32_t flags)
     EXPECT(hasp_send_large(&sender, NULL, 0, &none[1]), EINVAL);
 }
 
+/* Each timed function accepts both clocks, and refuses others. */
+static void clocks(void)
+{
+    static _Alignas(HASP_CHANNEL_ALIGNMENT) char memory[1024];
+    struct hasp_ring *ring = (struct hasp_ring *)(void *)memory;
+    struct hasp_ring_sender sender;
+    struct hasp_ring_receiver receiver;
+    struct hasp_rwlock lock;
+    const struct timespec past = {1, 0};
+    const clockid_t wrong = CLOCK_PROCESS_CPUTIME_ID;
+    const void *found;
+    void *space;
+    size_t length;
+    EXPECT(hasp_ring_size(256) <= sizeof memory, true);
+    EXPECT(hasp_ring_longest(256), 64);
+    EXPECT(hasp_ring_longest(100), 0);
+    EXPECT(hasp_ring_init(ring, 256, 4), EINVAL);
+    EXPECT(hasp_ring_init(ring, 256, HASP_CHANNEL_PARK), 0);
+    EXPECT(hasp_ring_sender_open(&sender, ring), 0);
+    EXPECT(hasp_ring_receiver_open(&receiver, ring), 0);
+    const clockid_t right[] = {CLOCK_REALTIME, CLOCK_MONOTONIC};
+    for (int i = 0; i < 2; i++)
+        EXPECT(hasp_ring_clockpeek(&receiver, &found, &length, right[i], &past),
+               ETIMEDOUT);
+    EXPECT(hasp_ring_clockpeek(&receiver, &found, &length, wrong, &past), EINVAL);
+    EXPECT(hasp_ring_reserve(&sender, 64, &space, NULL), 0);
+    EXPECT(hasp_ring_commit(&sender, 64), 0);
+    for (int i = 0; i < 2; i++)
+        EXPECT(hasp_ring_clockreserve(&sender, 64, &space, right[i], &past), ETIMEDOUT);
+    EXPECT(hasp_ring_clockreserve(&sender, 64, &space, wrong, &past), EINVAL);
+    EXPECT(hasp_rwlock_init(&lock, "rw-futex"), 0);
+    EXPECT(hasp_rwlock_write_lock(&lock), 0);
+    EXPECT(hasp_rwlock_write_clocklock(&lock, wrong, &past), EINVAL);
+    EXPECT(hasp_rwlock_unlock(&lock), 0);
+    EXPECT(hasp_rwlock_read_timedlock(&lock, &past), 0);
+    EXPECT(hasp_rwlock_unlock(&lock), 0);
+    EXPECT(hasp_rwlock_write_timedlock(&lock, &past), 0);
+    EXPECT(hasp_rwlock_unlock(&lock), 0);
+}
+
 int main(void)
 {
+    clocks();
     deadlines(HASP_CHANNEL_SPIN);
     deadlines(HASP_CHANNEL_PARK);
     batches();

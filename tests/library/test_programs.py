@@ -24,6 +24,7 @@ EXPECTED = {
     "barrier.c": "200 phases, each ended by one thread: 200",
     "channel.c": "2001 requests; 2 clients closed, 1 died",
     "delegate.c": "40000 words, 40000 sections",
+    "ring.c": "100 pictures, 1515800 bytes, sum 99990000, then: closed",
     "mutex.cpp": "moved 15000 of 15000, rate 3, malthusian-park 1, conditions 1 1, "
     "refused 1",
 }

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const patterns[PATTERNS] = {"round-trip", "one-way", "batch"};
+static const char *const patterns[PATTERNS] = {"round-trip", "one-way", "batch",
+                                               "large"};
 enum { BURSTS = 101 };
 
 struct bench {
@@ -66,17 +67,29 @@ static bool find(struct bench *bench, const char *implementation, const char *pa
     for (int i = 0; i < PATTERNS; i++)
         if (strcmp(patterns[i], pattern) == 0) {
             bench->pattern = (enum pattern)i;
-            return bench->implementation != NULL;
+            return bench->implementation &&
+                   can_run(bench->implementation->transport, bench->pattern);
         }
     return false;
+}
+
+/* Prints each implementation, and the patterns that it can run. */
+static void list(void)
+{
+    for (unsigned i = 0; i < implementation_count; i++) {
+        fputs(implementations[i].name, stdout);
+        for (int pattern = 0; pattern < PATTERNS; pattern++)
+            if (can_run(implementations[i].transport, (enum pattern)pattern))
+                printf(" %s", patterns[pattern]);
+        puts("");
+    }
 }
 
 int main(int count, char **words)
 {
     static struct bench bench;
     if (count == 2 && strcmp(words[1], "--list") == 0) {
-        for (unsigned i = 0; i < implementation_count; i++)
-            puts(implementations[i].name);
+        list();
         return 0;
     }
     if (count != 6 || !find(&bench, words[1], words[2]))

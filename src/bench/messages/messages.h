@@ -16,12 +16,18 @@
 #define force_inline inline __attribute__((always_inline))
 
 enum { PAYLOAD_WORDS = 7, BATCH = 32, SLOTS = 64 };
+enum { LARGE_WORDS = 512, LARGE_BYTES = 8 * LARGE_WORDS, LARGE_SLOTS = 16 };
 
 struct payload {
     uint64_t word[PAYLOAD_WORDS];
 };
 
-/* A direction between two threads; its memory holds both ends. */
+struct large {
+    uint64_t word[LARGE_WORDS];
+};
+
+/* A direction between two threads; its memory holds both ends. Transports have the
+ * functions for small messages, for large ones, or for both. */
 struct transport {
     size_t bytes; /* of the memory */
     void (*prepare)(void *memory);
@@ -36,9 +42,15 @@ struct transport {
     /* NULL: try, and relax() */
     void (*send)(void *memory, const struct payload *payload);
     void (*receive)(void *memory, struct payload *payload);
+    /* A large message is written and read at the addresses that these return, NULL if
+     * there is no room or no message; then it is sent, or discarded. */
+    struct large *(*large_room)(void *memory);
+    bool (*large_send)(void *memory);
+    const struct large *(*large_next)(void *memory);
+    void (*large_done)(void *memory);
 };
 
-enum pattern { ROUND_TRIP, ONE_WAY, BATCHES, PATTERNS };
+enum pattern { ROUND_TRIP, ONE_WAY, BATCHES, LARGE, PATTERNS };
 
 struct pair {
     const struct transport *transport;
@@ -148,10 +160,48 @@ static force_inline void batches_in(const struct transport *t, struct pair *pair
     }
 }
 
+/* Writes every word of each message. */
+static force_inline void large_out(const struct transport *t, struct pair *pair)
+{
+    for (uint64_t i = 1; i <= pair->messages; i++) {
+        struct large *large;
+        while (!(large = t->large_room(pair->memory[0])))
+            relax();
+        for (unsigned word = 0; word < LARGE_WORDS; word++)
+            large->word[word] = i + word;
+        while (!t->large_send(pair->memory[0]))
+            relax();
+    }
+}
+
+/* Reads every word of each message. */
+static force_inline void large_in(const struct transport *t, struct pair *pair)
+{
+    for (uint64_t i = 1; i <= pair->messages; i++) {
+        const struct large *large;
+        uint64_t sum = 0;
+        while (!(large = t->large_next(pair->memory[0])))
+            relax();
+        for (unsigned word = 0; word < LARGE_WORDS; word++)
+            sum += large->word[word];
+        t->large_done(pair->memory[0]);
+        pair->wrong += sum != LARGE_WORDS * (i + i + LARGE_WORDS - 1) / 2;
+    }
+}
+
+static inline bool can_run(const struct transport *t, enum pattern pattern)
+{
+    return pattern == LARGE ? t->large_room != NULL : t->try_send != NULL;
+}
+
 static force_inline void run_pattern(const struct transport *t, struct pair *pair,
                                      enum pattern pattern, bool answers)
 {
-    if (pattern == ROUND_TRIP)
+    if (!can_run(t, pattern))
+        return;
+    if (pattern == LARGE)
+        answers ? large_in(t, pair) : large_out(t, pair);
+    else if (pattern == ROUND_TRIP)
         answers ? answer(t, pair) : ask(t, pair);
     else if (pattern == ONE_WAY)
         answers ? stream_in(t, pair) : stream_out(t, pair);

@@ -4,6 +4,7 @@
 const struct implementation implementations[] = {
     {"hasp", &hasp_transport, hasp_run},
     {"hasp-park", &hasp_park_transport, hasp_park_run},
+    {"hasp-ring", &ring_transport, ring_run},
     {"ssmp", &ssmp_transport, ssmp_run},
 };
 const unsigned implementation_count =

@@ -48,6 +48,11 @@ extern const unsigned channel_client_count, channel_policies;
 int channel_policy_find(const char *name);
 struct lock_descriptor channel_client_uses(unsigned policy);
 
+/* Clients of rings, which wait as channels do. */
+extern const struct client ring_clients[];
+extern const unsigned ring_client_count;
+struct lock_descriptor ring_client_uses(unsigned policy);
+
 /* Clients of executors (delegation/executors.def). */
 extern const struct client executor_clients[];
 extern const unsigned executor_client_count;

@@ -18,11 +18,14 @@ size_t channel_size(uint32_t slots)
 
 int channel_init(struct channel *channel, uint32_t slots, uint32_t flags)
 {
-    const uint32_t known = CHANNEL_PARKS | CHANNEL_SHARED | CHANNEL_EAGER;
+    const uint32_t known =
+        CHANNEL_PARKS | CHANNEL_SHARED | CHANNEL_EAGER | CHANNEL_RING;
     if (!are_slots(slots) || (flags & ~known) ||
         (uintptr_t)channel % __alignof__(struct channel))
         return EINVAL;
-    memset((void *)channel, 0, channel_size(slots));
+    /* The sender of a ring clears each line before the receiver looks at it. */
+    memset((void *)channel, 0,
+           channel_size(flags & CHANNEL_RING ? SLOTS_LEAST : slots));
     bool eager = (flags & CHANNEL_EAGER) || slots < QUANTA;
     channel->mask = slots - 1;
     channel->flags = flags;
@@ -32,16 +35,16 @@ int channel_init(struct channel *channel, uint32_t slots, uint32_t flags)
 }
 
 /* Makes the calling thread the owner of one side. */
-static int claim(struct channel *channel, struct thread_name *owner)
+static int claim(struct channel *channel, struct thread_name *owner, uint32_t kind)
 {
-    if (channel->magic != CHANNEL_MAGIC)
+    if (channel->magic != CHANNEL_MAGIC || (channel->flags & CHANNEL_RING) != kind)
         return EINVAL;
     return name_this_thread(owner) ? 0 : EBUSY;
 }
 
-int sender_open(struct sender *sender, struct channel *channel)
+int sender_open_as(struct sender *sender, struct channel *channel, uint32_t kind)
 {
-    int result = claim(channel, &channel->sender);
+    int result = claim(channel, &channel->sender, kind);
     if (result)
         return result;
     sender->channel = channel;
@@ -53,10 +56,15 @@ int sender_open(struct sender *sender, struct channel *channel)
     return 0;
 }
 
-int receiver_open(struct receiver *receiver, struct channel *channel,
-                  struct atomic_u32 *bell)
+int sender_open(struct sender *sender, struct channel *channel)
 {
-    int result = claim(channel, &channel->receiver);
+    return sender_open_as(sender, channel, 0);
+}
+
+int receiver_open_as(struct receiver *receiver, struct channel *channel,
+                     struct atomic_u32 *bell, uint32_t kind)
+{
+    int result = claim(channel, &channel->receiver, kind);
     if (result)
         return result;
     /* The sender reads it after it has read RECEIVER_ASLEEP. */
@@ -68,6 +76,12 @@ int receiver_open(struct receiver *receiver, struct channel *channel,
     receiver->position = 0;
     receiver->parks = channel->flags & CHANNEL_PARKS;
     return 0;
+}
+
+int receiver_open(struct receiver *receiver, struct channel *channel,
+                  struct atomic_u32 *bell)
+{
+    return receiver_open_as(receiver, channel, bell, 0);
 }
 
 static void ring(const struct channel *channel, struct atomic_u32 *bell)

@@ -52,6 +52,7 @@ enum {
     CHANNEL_PARKS = 1,  /* waiters spin, then sleep */
     CHANNEL_SHARED = 2, /* by several processes */
     CHANNEL_EAGER = 4,  /* every message that is taken is announced */
+    CHANNEL_RING = 8,   /* messages of many lines: ring.h */
 };
 
 /* Bits of `attention`. */
@@ -104,13 +105,17 @@ int channel_init(struct channel *channel, uint32_t slots, uint32_t flags);
 int sender_open(struct sender *sender, struct channel *channel);
 int receiver_open(struct receiver *receiver, struct channel *channel,
                   struct atomic_u32 *bell);
+/* The same for a channel (`kind` 0) or a ring (CHANNEL_RING). */
+int sender_open_as(struct sender *sender, struct channel *channel, uint32_t kind);
+int receiver_open_as(struct receiver *receiver, struct channel *channel,
+                     struct atomic_u32 *bell, uint32_t kind);
 void sender_close(struct sender *sender);
 void receiver_close(struct receiver *receiver);
 
 /* These wait until a line is free, or until the channel has a message. They return 0,
  * EPIPE once the other side has closed, EOWNERDEAD if its thread has ended without
- * closing, ETIMEDOUT, or EINVAL for nanoseconds out of range. `deadline`: NULL, or by
- * CLOCK_MONOTONIC. */
+ * closing, ETIMEDOUT, or EINVAL for another clock or nanoseconds out of range.
+ * `deadline`: NULL, or by CLOCK_MONOTONIC or CLOCK_REALTIME. */
 int sender_wait(struct sender *sender, const struct deadline *deadline);
 int receiver_wait(struct receiver *receiver, const struct deadline *deadline);
 

@@ -19,12 +19,21 @@ from hasp.lab.bench import interleaved
 from hasp.lab.bench.interleaved import Record, factor_text, output_of
 from hasp.locks import native
 
-PATTERNS = ("round-trip", "one-way", "batch")
-REFERENCE = "hasp"
+PATTERNS = ("round-trip", "one-way", "batch", "large")
+REFERENCE, LARGE_REFERENCE = "hasp", "hasp-ring"
 PROGRAM, PEERS = "hasp-bench-messages", "hasp-bench-messages-peers"
 PEER_PACKAGES = {"ck": "libck-dev", "dpdk": "libdpdk-dev"}
 MESSAGES, ROUNDS, QUICK_ROUNDS = 512, 31, 7  # MESSAGES: in one burst
 LINE = "line"
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """A way to send messages, the program that measures it, and its patterns."""
+
+    name: str
+    program: Path
+    patterns: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -49,7 +58,8 @@ def measure_messages(options: Options) -> int:
 
     def print_all(runs: Sequence[Record]) -> None:
         _print(runs)
-        missing = [name for name in PEER_PACKAGES if name not in programs]
+        measured = {program.name for program in programs}
+        missing = [name for name in PEER_PACKAGES if name not in measured]
         if missing:
             packages = " ".join(PEER_PACKAGES[name] for name in missing)
             output.note(f"not measured: {', '.join(missing)} (build with {packages})")
@@ -59,7 +69,7 @@ def measure_messages(options: Options) -> int:
 
 
 def _rounds(
-    programs: dict[str, Path], cpus: tuple[int, int], rounds: int
+    programs: Sequence[Implementation], cpus: tuple[int, int], rounds: int
 ) -> Iterator[Record]:
     with Display() as display:
         for number in range(rounds):
@@ -68,9 +78,8 @@ def _rounds(
                 yield {**run, "round": number}
 
 
-def _programs() -> dict[str, Path]:
-    """Return the program of each implementation."""
-    found: dict[str, Path] = {}
+def _programs() -> list[Implementation]:
+    found: list[Implementation] = []
     for program in (PROGRAM, PEERS):
         try:
             path = native.program(program)
@@ -79,16 +88,21 @@ def _programs() -> dict[str, Path]:
                 raise
             continue
         listed = subprocess.run([path, "--list"], capture_output=True, text=True)
-        found.update(dict.fromkeys(listed.stdout.split(), path))
+        for line in listed.stdout.splitlines():
+            name, *patterns = line.split()
+            found.append(Implementation(name, path, tuple(patterns)))
     return found
 
 
-def _round(programs: dict[str, Path], cpus: tuple[int, int]) -> Iterator[Record]:
+def _round(
+    programs: Sequence[Implementation], cpus: tuple[int, int]
+) -> Iterator[Record]:
     words = [str(cpu) for cpu in cpus]
-    tasks = [(name, pattern) for name in programs for pattern in PATTERNS]
+    tasks = [(each, pattern) for each in programs for pattern in each.patterns]
     yield _line(words)
-    for name, pattern in random.sample(tasks, len(tasks)):
-        text = output_of([str(programs[name]), name, pattern, str(MESSAGES), *words])
+    for each, pattern in random.sample(tasks, len(tasks)):
+        options = [each.name, pattern, str(MESSAGES), *words]
+        text = output_of([str(each.program), *options])
         yield json.loads(text)
     yield _line(words)
 
@@ -126,15 +140,16 @@ def _rows(runs: Sequence[Record]) -> Iterator[tuple[str, ...]]:
         yield ("load of a modified line", "", f"{line:.1f} ns", "", "")
     names = list(dict.fromkeys(run["implementation"] for run in runs))
     for pattern in PATTERNS:
-        own = _samples(runs, REFERENCE, pattern)
-        for name in sorted(names, key=lambda name: (name != REFERENCE, name)):
+        reference = LARGE_REFERENCE if pattern == "large" else REFERENCE
+        own = _samples(runs, reference, pattern)
+        for name in sorted(names, key=lambda name: (name != reference, name)):
             sample = _samples(runs, name, pattern)
             if not sample:
                 continue
             transfers = ""
             if line:
                 transfers = f"{median(sample) / line:.1f}"
-            ratio = factor_text(sample, own) if name != REFERENCE else ""
+            ratio = factor_text(sample, own) if name != reference else ""
             yield pattern, name, f"{median(sample):.1f} ns", transfers, ratio
 
 

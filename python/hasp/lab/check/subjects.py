@@ -24,6 +24,7 @@ LIBRARY_KINDS = {
     "global": "variant of one lock for all mutexes",
     "executor": "executor",
     "channel": "waiting policy of channels",
+    "ring": "waiting policy of rings",
     "map": "map",
     "transaction": "transactional memory",
 }
