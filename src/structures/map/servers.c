@@ -36,17 +36,17 @@ static int perform(struct request *request, struct epochs_record *record)
 {
     switch (request->call) {
     case SERVED_GET:
-        return read_copy(request->map, record, request->key, request->buffer,
-                         request->length);
+        return read_copy_keyed(request->map, record, &request->sought, request->buffer,
+                               request->length);
     case SERVED_PUT:
-        return map_put(request->map, record, request->key, request->value);
+        return map_put_keyed(request->map, record, &request->sought, request->value);
     case SERVED_INSERT:
-        return map_insert(request->map, record, request->key, request->value);
+        return map_insert_keyed(request->map, record, &request->sought, request->value);
     case SERVED_REMOVE:
-        return map_remove(request->map, record, request->key);
+        return map_remove_keyed(request->map, record, &request->sought);
     case SERVED_UPDATE:
-        return map_update(request->map, record, request->key, request->decide,
-                          request->argument);
+        return map_update_keyed(request->map, record, &request->sought, request->decide,
+                                request->argument);
     }
     return MAP_BAD_OPTIONS;
 }
@@ -62,11 +62,11 @@ static void *serve(void *context)
 
 int servers_ask(struct map_servers *servers, struct map *map, struct request *request)
 {
-    struct map_key sought;
-    if (unlikely(!map_key(map, &sought, request->key.bytes, request->key.length)))
+    struct map_key *sought = &request->sought;
+    if (unlikely(!map_key(map, sought, request->key.bytes, request->key.length)))
         return MAP_BAD_KEY;
     request->map = map;
-    struct delegate *delegate = &servers->all[map_part(sought.hash, servers->count)];
+    struct delegate *delegate = &servers->all[map_part(sought->hash, servers->count)];
     (void)executor_operations_of(delegate)->run(delegate, serve, request);
     return request->result;
 }

@@ -40,6 +40,7 @@ enum served_call {
 struct request {
     enum served_call call;
     struct map_span key, value;
+    struct map_key sought; /* the key with its hash, which servers_ask() fills in */
     void *buffer; /* of a get, with room for *length bytes */
     size_t *length;
     map_decide *decide; /* of an update */

@@ -224,12 +224,10 @@ static bool present(struct map *map, struct epochs_record *record,
     return found;
 }
 
-static int put(struct map *map, struct epochs_record *record, struct map_span key,
+static int put(struct map *map, struct epochs_record *record, const struct map_key *key,
                struct map_span value, bool only_if_absent)
 {
-    struct write write = {.only_if_absent = only_if_absent};
-    if (!map_key(map, &write.key, key.bytes, key.length))
-        return MAP_BAD_KEY;
+    struct write write = {.key = *key, .only_if_absent = only_if_absent};
     if (only_if_absent && value_fits(map, value.length) &&
         present(map, record, &write.key))
         return MAP_OK;
@@ -238,33 +236,65 @@ static int put(struct map *map, struct epochs_record *record, struct map_span ke
     return write_run(map, record, &write, apply_put);
 }
 
-int map_put(struct map *map, struct epochs_record *record, struct map_span key,
-            struct map_span value)
+int map_put_keyed(struct map *map, struct epochs_record *record,
+                  const struct map_key *key, struct map_span value)
 {
     return put(map, record, key, value, false);
 }
 
-int map_insert(struct map *map, struct epochs_record *record, struct map_span key,
-               struct map_span value)
+int map_insert_keyed(struct map *map, struct epochs_record *record,
+                     const struct map_key *key, struct map_span value)
 {
     return put(map, record, key, value, true);
 }
 
-int map_remove(struct map *map, struct epochs_record *record, struct map_span key)
+int map_remove_keyed(struct map *map, struct epochs_record *record,
+                     const struct map_key *key)
 {
-    struct write write = {.result = MAP_ABSENT};
-    if (!map_key(map, &write.key, key.bytes, key.length))
-        return MAP_BAD_KEY;
+    struct write write = {.key = *key, .result = MAP_ABSENT};
     if (!present(map, record, &write.key))
         return MAP_ABSENT;
     return write_run(map, record, &write, apply_remove);
 }
 
+int map_update_keyed(struct map *map, struct epochs_record *record,
+                     const struct map_key *key, map_decide *decide, void *argument)
+{
+    struct write write = {.key = *key, .decide = decide, .argument = argument};
+    return write_run(map, record, &write, apply_update);
+}
+
+int map_put(struct map *map, struct epochs_record *record, struct map_span key,
+            struct map_span value)
+{
+    struct map_key sought;
+    return map_key(map, &sought, key.bytes, key.length)
+               ? map_put_keyed(map, record, &sought, value)
+               : MAP_BAD_KEY;
+}
+
+int map_insert(struct map *map, struct epochs_record *record, struct map_span key,
+               struct map_span value)
+{
+    struct map_key sought;
+    return map_key(map, &sought, key.bytes, key.length)
+               ? map_insert_keyed(map, record, &sought, value)
+               : MAP_BAD_KEY;
+}
+
+int map_remove(struct map *map, struct epochs_record *record, struct map_span key)
+{
+    struct map_key sought;
+    return map_key(map, &sought, key.bytes, key.length)
+               ? map_remove_keyed(map, record, &sought)
+               : MAP_BAD_KEY;
+}
+
 int map_update(struct map *map, struct epochs_record *record, struct map_span key,
                map_decide *decide, void *argument)
 {
-    struct write write = {.decide = decide, .argument = argument};
-    if (!map_key(map, &write.key, key.bytes, key.length))
-        return MAP_BAD_KEY;
-    return write_run(map, record, &write, apply_update);
+    struct map_key sought;
+    return map_key(map, &sought, key.bytes, key.length)
+               ? map_update_keyed(map, record, &sought, decide, argument)
+               : MAP_BAD_KEY;
 }

@@ -21,4 +21,14 @@ int map_remove(struct map *map, struct epochs_record *record, struct map_span ke
 int map_update(struct map *map, struct epochs_record *record, struct map_span key,
                map_decide *decide, void *argument);
 
+/* The same for a key that map_key() has filled in. */
+int map_put_keyed(struct map *map, struct epochs_record *record,
+                  const struct map_key *key, struct map_span value);
+int map_insert_keyed(struct map *map, struct epochs_record *record,
+                     const struct map_key *key, struct map_span value);
+int map_remove_keyed(struct map *map, struct epochs_record *record,
+                     const struct map_key *key);
+int map_update_keyed(struct map *map, struct epochs_record *record,
+                     const struct map_key *key, map_decide *decide, void *argument);
+
 #endif
