@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
+/**
+ * @file
  * A hash table that many threads use at once.
  *
  * Keys and values are any bytes, zeroes included, and may be empty. A put replaces the
@@ -45,138 +46,160 @@ C_LINKAGE_BEGIN
 struct hasp_map;
 
 enum hasp_map_result {
-    HASP_MAP_OK = 0,         /* done; the key was present */
-    HASP_MAP_ABSENT = 1,     /* the key is absent */
-    HASP_MAP_CREATED = 2,    /* done; the key was absent, and is present now */
-    HASP_MAP_BAD_KEY = -1,   /* the key is too long, or not as long as the map's keys */
-    HASP_MAP_BAD_VALUE = -2, /* the same for the value */
-    HASP_MAP_NO_MEMORY = -3, /* the system has no memory left */
-    HASP_MAP_OVER_BUDGET = -4,  /* the map has used up its budget */
-    HASP_MAP_SMALL_BUFFER = -5, /* the value is longer than the caller's buffer */
-    HASP_MAP_BAD_OPTIONS = -6,  /* the options contradict each other or are too large */
-    HASP_MAP_UNKNOWN_LOCK = -7  /* there is no lock of this name */
+    HASP_MAP_OK = 0,       /**< done; the key was present */
+    HASP_MAP_ABSENT = 1,   /**< the key is absent */
+    HASP_MAP_CREATED = 2,  /**< done; the key was absent, and is present now */
+    HASP_MAP_BAD_KEY = -1, /**< the key is too long, or not as long as the map's keys */
+    HASP_MAP_BAD_VALUE = -2,    /**< the same for the value */
+    HASP_MAP_NO_MEMORY = -3,    /**< the system has no memory left */
+    HASP_MAP_OVER_BUDGET = -4,  /**< the map has used up its budget */
+    HASP_MAP_SMALL_BUFFER = -5, /**< the value is longer than the caller's buffer */
+    HASP_MAP_BAD_OPTIONS =
+        -6, /**< the options contradict each other or are too large */
+    HASP_MAP_UNKNOWN_LOCK = -7 /**< there is no lock of this name */
 };
 
 enum {
-    HASP_MAP_KEY_MOST = 65535,          /* bytes of a key */
-    HASP_MAP_BUCKETS_MOST = 1073741824, /* buckets of a map */
-    HASP_MAP_SERVERS_MOST = 8           /* servers of a map */
+    HASP_MAP_KEY_MOST = 65535,          /**< bytes of a key */
+    HASP_MAP_BUCKETS_MOST = 1073741824, /**< buckets of a map */
+    HASP_MAP_SERVERS_MOST = 8           /**< servers of a map */
 };
 
-/* Where a map gets its memory. Both functions may be called by any thread that uses the
- * map, also at the same time. */
+/** Where a map gets its memory. Both functions may be called by any thread that uses
+ * the map, also at the same time. */
 struct hasp_map_memory {
-    /* Returns `bytes` of zeroed memory, or NULL. `alignment` is a power of 2. */
+    /** Returns `bytes` of zeroed memory, or NULL. `alignment` is a power of 2. */
     void *(*allocate)(void *context, size_t bytes, size_t alignment);
     void (*release)(void *context, void *memory, size_t bytes);
     void *context;
 };
 
-/* Zero is the default of every field. */
+/** Zero is the default of every field. */
 struct hasp_map_options {
-    /* The length of every key and of every value in bytes; 0: each has its own. Keys
+    /** The length of every key and of every value in bytes; 0: each has its own. Keys
      * and values of at most 8 bytes stand in the bucket itself; all others cost an
      * allocation for each entry, and a cache line for each lookup. */
     uint32_t key_bytes, value_bytes;
-    /* The lock that excludes writers, as `hasp list` names it; NULL: a bit of each
+    /** The lock that excludes writers, as `hasp list` names it; NULL: a bit of each
      * bucket, which is fastest. It guards a stripe: an equal part of all hashes. */
     const char *lock_name;
-    uint64_t stripes; /* at most 65536; 0: 64, or fewer if there are fewer buckets */
-    /* Bounds of the number of buckets, of three entries each; 0: 16, and as many as
+    uint64_t stripes; /**< at most 65536; 0: 64, or fewer if there are fewer buckets */
+    /** Bounds of the number of buckets, of three entries each; 0: 16, and as many as
      * there are. Equal bounds: the map is never resized, and searches get longer. With
      * a lock, the lower bound is rounded up to a multiple of `stripes`. */
     uint64_t least_buckets, most_buckets;
-    /* The number of threads that carry out the changes of all others, each for an equal
-     * part of all hashes; 0: none. At most 8, and no `lock_name`. They are the servers
-     * of ffwd in hasp/delegate.h, and other maps and objects share them. A thread that
-     * asks spins until it has the answer; idle servers sleep. serve_reads:
+    /** The number of threads that carry out the changes of all others, each for an
+     * equal part of all hashes; 0: none. At most 8, and no `lock_name`. They are the
+     * servers of ffwd in hasp/delegate.h, and other maps and objects share them. A
+     * thread that asks spins until it has the answer; idle servers sleep. serve_reads:
      * hasp_map_get() asks them, too, so that the lines of the table stay in their
      * caches; it then waits, and signal handlers must not call it. Servers pay where
      * many threads change few buckets and CPUs are to spare (docs/maps.md). */
     uint32_t servers;
     bool serve_reads;
-    uint64_t budget; /* bytes for everything except this structure; 0: no limit */
-    uint64_t seed;   /* of the hash; 0: a random one. Fix it only in tests. */
-    const struct hasp_map_memory *memory; /* NULL: the C library's */
+    uint64_t budget; /**< bytes for everything except this structure; 0: no limit */
+    uint64_t seed;   /**< of the hash; 0: a random one. Fix it only in tests. */
+    const struct hasp_map_memory *memory; /**< NULL: the C library's */
 };
 
-/* Creates an empty map and stores it in *m. `options`: NULL for all defaults.
- * Returns HASP_MAP_OK, BAD_OPTIONS, UNKNOWN_LOCK, NO_MEMORY (also if a server cannot
+/** Creates an empty map.
+ * @param m receives the map
+ * @param options NULL for all defaults
+ * @return HASP_MAP_OK, BAD_OPTIONS, UNKNOWN_LOCK, NO_MEMORY (also if a server cannot
  * start) or OVER_BUDGET. */
 int hasp_map_create(struct hasp_map **m, const struct hasp_map_options *options);
 
-/* Destroys the map and gives its memory back. No thread may be using it. Does nothing
+/** Destroys the map and gives its memory back. No thread may be using it. Does nothing
  * for NULL. */
 void hasp_map_destroy(struct hasp_map *m);
 
-/* Stores the value, whether the key is present or not. Returns OK if it has replaced a
- * value, CREATED, BAD_KEY, BAD_VALUE, NO_MEMORY or OVER_BUDGET. */
+/** Stores the value, whether the key is present or not.
+ * @return OK if it has replaced a value, CREATED, BAD_KEY, BAD_VALUE, NO_MEMORY or
+ * OVER_BUDGET. */
 int hasp_map_put(struct hasp_map *m, const void *key, size_t key_bytes,
                  const void *value, size_t value_bytes);
 
-/* Stores the value if the key is absent. Returns CREATED; OK if the key was present,
- * and nothing has changed; or an error of hasp_map_put(). */
+/** Stores the value if the key is absent.
+ * @return CREATED; OK if the key was present, and nothing has changed; or an error of
+ * hasp_map_put(). */
 int hasp_map_insert(struct hasp_map *m, const void *key, size_t key_bytes,
                     const void *value, size_t value_bytes);
 
-/* Copies the value into `value`, which has room for *value_bytes, and stores its length
- * there. Returns OK, ABSENT, BAD_KEY, NO_MEMORY (only in the first call of a thread);
- * or SMALL_BUFFER, and then only the length is stored. */
+/** Copies the value of the key.
+ * @param value the buffer
+ * @param value_bytes the size of the buffer in bytes; receives the length of the value
+ * @return OK, ABSENT, BAD_KEY, NO_MEMORY (only in the first call of a thread); or
+ * SMALL_BUFFER, and then only the length is stored */
 int hasp_map_get(struct hasp_map *m, const void *key, size_t key_bytes, void *value,
                  size_t *value_bytes);
 
-/* Calls the function with the value where it stands; the bytes are valid, and do not
- * change, until the function returns. Returns OK, ABSENT, BAD_KEY or NO_MEMORY. */
+/** Gets a value where it stands; the bytes are valid, and do not change, until the
+ * function returns.
+ * @param value_bytes length of the value */
 typedef void hasp_map_reader(void *argument, const void *value, size_t value_bytes);
+
+/** Calls the function with the value of the key, if it is present.
+ * @return OK, ABSENT, BAD_KEY or NO_MEMORY */
 int hasp_map_read(struct hasp_map *m, const void *key, size_t key_bytes,
                   hasp_map_reader *reader, void *argument);
 
-/* Removes the key. Returns OK, ABSENT, BAD_KEY or NO_MEMORY. */
+/** Removes the key.
+ * @return OK, ABSENT, BAD_KEY or NO_MEMORY. */
 int hasp_map_remove(struct hasp_map *m, const void *key, size_t key_bytes);
 
-/* What becomes of an entry. */
+/** What becomes of an entry. */
 enum hasp_map_change { HASP_MAP_KEEP, HASP_MAP_STORE, HASP_MAP_REMOVE };
 
-/* Calls the function with the value, or with NULL if the key is absent, and does what
- * it returns: keeps the entry as it is, stores the bytes that it has left in *fresh, or
- * removes the entry. Nobody else changes the entry meanwhile. The function is called
- * once, with the bucket locked: it must not use the map. With servers, a server's
- * thread calls it while others wait: it must not block, use another map that has
- * servers, or use what belongs to the calling thread. Returns OK if the key was
- * present, CREATED if it was absent and is present now, ABSENT if it was and is absent,
- * or an error of hasp_map_put(). */
+/** A value, to be stored. */
 struct hasp_map_value {
     const void *bytes;
-    size_t length;
+    size_t length; /**< of the value in bytes */
 };
+
+/** Decides about an entry while nobody else changes it. Called once, with the bucket
+ * locked: it must not use the map. With servers, a server's thread calls it while
+ * others wait: it must not block, use another map that has servers, or use what
+ * belongs to the calling thread.
+ * @param value the value, or NULL if the key is absent
+ * @param fresh receives the value to store, with HASP_MAP_STORE
+ * @return what becomes of the entry */
 typedef enum hasp_map_change hasp_map_decide(void *argument, const void *value,
                                              size_t value_bytes,
                                              struct hasp_map_value *fresh);
+
+/** Calls the function, and keeps, stores or removes the entry as it decides.
+ * @return OK if the key was present, CREATED if it was absent and is present now,
+ * ABSENT if it was and is absent, or an error of hasp_map_put() */
 int hasp_map_update(struct hasp_map *m, const void *key, size_t key_bytes,
                     hasp_map_decide *decide, void *argument);
 
-/* Calls the function for each entry until it returns false. Returns true if it never
- * did; false also if there is no memory for the first call of a thread.
- * A key that is present from the call to the return is visited exactly once, even if
- * the map is resized meanwhile; a key that is inserted or removed meanwhile is visited
- * once or not at all. The value was the key's at some moment between call and return.
- * The function may use the map, and change it. */
+/** Visits an entry. It may use the map, and change it.
+ * @return whether to go on */
 typedef bool hasp_map_visitor(void *argument, const void *key, size_t key_bytes,
                               const void *value, size_t value_bytes);
+
+/** Calls the function for each entry until it returns false. A key that is present from
+ * the call to the return is visited exactly once, even if the map is resized meanwhile;
+ * a key that is inserted or removed meanwhile is visited once or not at all. The value
+ * was the key's at some moment between call and return.
+ * @return true if the function never returned false; false also if there is no memory
+ * for the first call of a thread */
 bool hasp_map_iterate(struct hasp_map *m, hasp_map_visitor *visitor, void *argument);
 
-/* Returns the number of entries, by iterating. */
+/** Counts the entries by iterating: takes time in proportion to the buckets.
+ * @return their number */
 uint64_t hasp_map_count(struct hasp_map *m);
 
-/* Returns the number of buckets. */
+/** @return the number of buckets. */
 uint64_t hasp_map_buckets(struct hasp_map *m);
 
-/* Finishes resizing, shrinks the map as far as its entries allow, and gives back all
- * retired memory. Takes time in proportion to the buckets. Returns false if something
- * was left because other threads are using the map, or for want of memory. */
+/** Finishes resizing, shrinks the map as far as its entries allow, and gives back all
+ * retired memory. Takes time in proportion to the buckets.
+ * @return false if something was left because other threads are using the map, or for
+ * want of memory. */
 bool hasp_map_settle(struct hasp_map *m);
 
-/* Returns what a result means, as a phrase in English. */
+/** @return what a result means, as a phrase in English. */
 const char *hasp_map_explain(int result);
 
 C_LINKAGE_END

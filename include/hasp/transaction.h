@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
+/**
+ * @file
  * Transactional memory: several loads and stores that take effect together, or not at
  * all, without a lock around them.
  *
@@ -69,17 +70,17 @@ C_LINKAGE_BEGIN
 
 enum hasp_tx_result {
     HASP_TX_OK = 0,
-    HASP_TX_AGAIN = 1,         /* a conflict: the transaction has to run again */
-    HASP_TX_TOO_LARGE = -1,    /* it loads or stores more words than it may */
-    HASP_TX_NO_MEMORY = -2,    /* the system has no memory left */
-    HASP_TX_NESTED = -3,       /* it has begun already */
-    HASP_TX_OUTSIDE = -4,      /* it has not begun */
-    HASP_TX_BAD_OPTIONS = -5,  /* an option has a value that it cannot have */
-    HASP_TX_UNKNOWN_LOCK = -6, /* there is no lock of this name */
-    HASP_TX_TOO_MANY = -7,     /* 64 transactions over messages are open */
+    HASP_TX_AGAIN = 1,         /**< a conflict: the transaction has to run again */
+    HASP_TX_TOO_LARGE = -1,    /**< it loads or stores more words than it may */
+    HASP_TX_NO_MEMORY = -2,    /**< the system has no memory left */
+    HASP_TX_NESTED = -3,       /**< it has begun already */
+    HASP_TX_OUTSIDE = -4,      /**< it has not begun */
+    HASP_TX_BAD_OPTIONS = -5,  /**< an option has a value that it cannot have */
+    HASP_TX_UNKNOWN_LOCK = -6, /**< there is no lock of this name */
+    HASP_TX_TOO_MANY = -7,     /**< 64 transactions over messages are open */
 };
 
-/* Returns from the calling function unless the result is HASP_TX_OK. */
+/** Returns from the calling function unless the result is HASP_TX_OK. */
 #define HASP_TX_TRY(operation)                                                         \
     do {                                                                               \
         int hasp_tx_tried = (operation);                                               \
@@ -87,43 +88,43 @@ enum hasp_tx_result {
             return hasp_tx_tried;                                                      \
     } while (0)
 
-/* A variable of transactions. The member is private. */
+/** A variable of transactions. The member is private. */
 struct hasp_word {
     struct atomic_u64 cell;
 };
 
-/* A transactional memory: the clock and the locks of the words that are accessed
+/** A transactional memory: the clock and the locks of the words that are accessed
  * through it. */
 struct hasp_tm;
 
-/* A transaction, which a thread uses again and again. The members are private. */
+/** A transaction, which a thread uses again and again. The members are private. */
 struct hasp_tx {
     struct transaction inner;
 };
 
-/* Where blocks and sets come from. Both functions may be called by all threads at the
+/** Where blocks and sets come from. Both functions may be called by all threads at the
  * same time. */
 struct hasp_tm_memory {
-    /* Returns `bytes` of zeroed memory, aligned to 16 bytes, or NULL. */
+    /** Returns `bytes` of zeroed memory, aligned to 16 bytes, or NULL. */
     void *(*allocate)(void *context, size_t bytes);
     void (*release)(void *context, void *memory, size_t bytes);
     void *context;
 };
 
-/* Zero is the default of every field. */
+/** Zero is the default of every field. */
 struct hasp_tm_options {
-    /* The lock of the transaction that runs alone, as `hasp list` names it; NULL: the
+    /** The lock of the transaction that runs alone, as `hasp list` names it; NULL: the
      * default of `hasp run`. */
     const char *lock_name;
-    /* Words are guarded in stripes: `stripe_bytes` (a power of two from 8 to 4096; 0:
+    /** Words are guarded in stripes: `stripe_bytes` (a power of two from 8 to 4096; 0:
      * 32) neighbouring bytes, and others at a distance. Stores to different words of a
      * stripe conflict. `stripes`: their number, a power of two up to 268435456, of 8
      * bytes each; 0: 65536. */
     uint64_t stripes;
     uint32_t stripe_bytes;
-    /* After how many aborts a transaction runs alone; 0: 16. */
+    /** After how many aborts a transaction runs alone; 0: 16. */
     uint32_t attempts;
-    /* MESSAGES. 0: transactions detect conflicts in shared memory. 1 to 8: this number
+    /** MESSAGES. 0: transactions detect conflicts in shared memory. 1 to 8: this number
      * of server threads own the stripes, and a transaction sends a message for each
      * stripe that it loads, and one to each server for all stripes that it stores to
      * (docs/transactions.md). They are the servers of ffwd in hasp/delegate.h; at most
@@ -139,10 +140,10 @@ struct hasp_tm_options {
     uint32_t servers;
     const char *manager;
     bool eager;
-    const struct hasp_tm_memory *memory; /* NULL: the C library's */
+    const struct hasp_tm_memory *memory; /**< NULL: the C library's */
 };
 
-/* Bounds of a transaction: how often it may load (loads of its own stores do not
+/** Bounds of a transaction: how often it may load (loads of its own stores do not
  * count), and how many words it may store, or blocks it may free. At most 67108864
  * each; 0: 65536 and 16384. It takes 8 bytes for each load, and 64 for each store, but
  * only what is used is backed by memory. */
@@ -150,63 +151,71 @@ struct hasp_tx_options {
     uint32_t loads, stores;
 };
 
-/* How many transactions of a struct hasp_tx ended how. */
+/** How many transactions of a struct hasp_tx ended how. */
 struct hasp_tx_counts {
     uint64_t begun, committed;
-    uint64_t committed_alone; /* of these, after too many aborts */
-    /* Aborted, and to be run again, because... */
-    uint64_t load_locked;    /* a load met a commit that took long */
-    uint64_t load_changed;   /* a load found a newer word; an earlier one had changed */
-    uint64_t commit_locked;  /* the commit met another one that took long */
-    uint64_t commit_changed; /* at the commit, a word that was loaded had changed */
-    uint64_t closed;         /* another transaction ran alone */
-    /* Over messages: it lost a conflict. The later of the two accesses comes first in
+    uint64_t committed_alone; /**< of these, after too many aborts */
+    /** Aborted, and to be run again, because... */
+    uint64_t load_locked;  /**< a load met a commit that took long */
+    uint64_t load_changed; /**< a load found a newer word; an earlier one had changed */
+    uint64_t commit_locked;  /**< the commit met another one that took long */
+    uint64_t commit_changed; /**< at the commit, a word that was loaded had changed */
+    uint64_t closed;         /**< another transaction ran alone */
+    /** Over messages: it lost a conflict. The later of the two accesses comes first in
      * the name. */
     uint64_t read_after_write, write_after_read, write_after_write;
-    /* Aborted for good. */
+    /** Aborted for good. */
     uint64_t by_program, too_large, no_memory;
-    /* Loads that found a newer word, and continued at a later time. */
+    /** Loads that found a newer word, and continued at a later time. */
     uint64_t extended;
-    uint64_t most_retries; /* of a transaction that then committed */
+    uint64_t most_retries; /**< of a transaction that then committed */
 };
 
-/* Creates a transactional memory and stores it in *tm. options NULL: all defaults.
- * Returns OK, BAD_OPTIONS, UNKNOWN_LOCK or NO_MEMORY (also if a server cannot start).
+/** Creates a transactional memory.
+ * @param tm receives it
+ * @param options NULL for all defaults
+ * @return OK, BAD_OPTIONS, UNKNOWN_LOCK or NO_MEMORY (also if a server cannot start).
  */
 int hasp_tm_create(struct hasp_tm **tm, const struct hasp_tm_options *options);
 
-/* Gives back what belongs to it, retired blocks included. All its transactions are
+/** Gives back what belongs to it, retired blocks included. All its transactions are
  * closed. NULL is allowed. */
 void hasp_tm_destroy(struct hasp_tm *tm);
 
-/* Creates a transaction that is not running. options NULL: all defaults. Returns OK,
- * BAD_OPTIONS, NO_MEMORY or TOO_MANY. */
+/** Creates a transaction that is not running.
+ * @param tx receives it
+ * @param options NULL for all defaults
+ * @return OK, BAD_OPTIONS, NO_MEMORY or TOO_MANY. */
 int hasp_tx_open(struct hasp_tx **tx, struct hasp_tm *tm,
                  const struct hasp_tx_options *options);
 
-/* Aborts the transaction if it is running, and frees it. NULL is allowed. */
+/** Aborts the transaction if it is running, and frees it. NULL is allowed. */
 void hasp_tx_close(struct hasp_tx *tx);
 
-/* Begins the transaction, after a pause if its last attempt has failed. Returns OK;
- * NESTED, and then the one that is running goes on; or NO_MEMORY, which is possible
- * only in the first call of a thread. */
+/** Begins the transaction, after a pause if its last attempt has failed.
+ * @return OK; NESTED, and then the one that is running goes on; or NO_MEMORY, which is
+ * possible only in the first call of a thread. */
 int hasp_tx_begin(struct hasp_tx *tx);
 
-/* Ends the transaction. Returns OK if it has taken effect. Otherwise it has not:
- * AGAIN, begin it again; TOO_LARGE or NO_MEMORY, also where an earlier operation has
- * returned that; OUTSIDE. */
+/** Ends the transaction.
+ * @return OK if it has taken effect. Otherwise it has not: AGAIN, begin it again;
+ * TOO_LARGE or NO_MEMORY, also where an earlier operation has returned that; OUTSIDE.
+ */
 static inline int hasp_tx_commit(struct hasp_tx *tx)
 {
     note_release(tx->inner.memory);
     return tx_commit(&tx->inner);
 }
 
-/* Ends the transaction without effect. Returns OK or OUTSIDE. */
+/** Ends the transaction without effect.
+ * @return OK or OUTSIDE. */
 int hasp_tx_abort(struct hasp_tx *tx);
 
-/* Stores the word's value in *value. Returns OK; or AGAIN, TOO_LARGE or NO_MEMORY: the
- * transaction has failed, *value is unchanged, and every operation returns the same
- * until the commit or abort; or OUTSIDE. The next functions return the same. */
+/** Loads a word: the value that it had when all words that the transaction has loaded
+ * were there together, or the one that the transaction has stored.
+ * @param value receives the value; unchanged unless OK is returned
+ * @return OK; or AGAIN, TOO_LARGE or NO_MEMORY: the transaction has failed, and every
+ * operation returns the same until the commit or abort; or OUTSIDE */
 static inline int hasp_tx_load(struct hasp_tx *tx, const struct hasp_word *word,
                                uint64_t *value)
 {
@@ -215,40 +224,50 @@ static inline int hasp_tx_load(struct hasp_tx *tx, const struct hasp_word *word,
     return result;
 }
 
+/** Stores to a word when the transaction commits.
+ * @return as hasp_tx_load() */
 static inline int hasp_tx_store(struct hasp_tx *tx, struct hasp_word *word,
                                 uint64_t value)
 {
     return tx_store(&tx->inner, &word->cell, value);
 }
 
-/* Early release: conflicts on the word no longer concern this transaction, unless it
+/** Early release: conflicts on the word no longer concern this transaction, unless it
  * loads the word again. Its later loads need not be from the same moment as the earlier
  * ones of the word: the program has to know that this is correct, as in a search that
- * has gone past a node. Takes time in proportion to the loads. */
+ * has gone past a node. Takes time in proportion to the loads.
+ * @return as hasp_tx_load() */
 int hasp_tx_forget(struct hasp_tx *tx, const struct hasp_word *word);
 
-/* Stores the address of zeroed memory, aligned to 16 bytes, in *block. */
+/** Allocates memory, which is given back if the transaction aborts.
+ * @param block receives the address of zeroed memory, aligned to 16 bytes
+ * @return as hasp_tx_load() */
 int hasp_tx_allocate(struct hasp_tx *tx, size_t bytes, void **block);
 
-/* Frees a block that hasp_tx_allocate() or hasp_tm_allocate() has returned. The
- * transaction has made it unreachable. NULL is allowed. */
+/** Frees a block that hasp_tx_allocate() or hasp_tm_allocate() has returned, if the
+ * transaction commits, and when no other one can read it. The transaction has made it
+ * unreachable. NULL is allowed.
+ * @return as hasp_tx_load() */
 int hasp_tx_free(struct hasp_tx *tx, void *block);
 
-/* Whether the transaction runs alone: unless it becomes too large or memory is
- * exhausted, its commit will succeed. */
+/** @return whether the transaction runs alone: unless it becomes too large or memory is
+ * exhausted, its commit will succeed */
 static inline bool hasp_tx_is_alone(const struct hasp_tx *tx)
 {
     return tx->inner.alone;
 }
 
-/* Copies the counts since the transaction was opened. */
+/** Copies the counts since the transaction was opened. */
 void hasp_tx_count(const struct hasp_tx *tx, struct hasp_tx_counts *counts);
 
-/* Runs the body as a transaction until it has committed or failed for good. The body
- * returns OK to commit; what an operation has returned to it; AGAIN to be run again
- * from the beginning; or any other number to abort, which is then returned. Returns OK,
- * that number, TOO_LARGE, NO_MEMORY or NESTED. */
+/** The body of a transaction, for hasp_tx_run().
+ * @return OK to commit; what an operation has returned to it; AGAIN to be run again
+ * from the beginning; or any other number to abort */
 typedef int hasp_tx_body(struct hasp_tx *tx, void *argument);
+
+/** Runs the body as a transaction until it has committed or failed for good.
+ * @param argument is passed to the body
+ * @return OK; the number with which the body aborted; TOO_LARGE, NO_MEMORY or NESTED */
 static inline int hasp_tx_run(struct hasp_tx *tx, hasp_tx_body *body, void *argument)
 {
     for (;;) {
@@ -265,38 +284,41 @@ static inline int hasp_tx_run(struct hasp_tx *tx, hasp_tx_body *body, void *argu
     }
 }
 
-/* Loads and stores of single words outside of transactions, each with the effect of a
- * transaction of its own. They wait for a commit that is storing to the same stripe; a
- * store also waits for a transaction that runs alone, so it must not be called inside
- * of a transaction. */
+/** Loads a word outside of transactions, with the effect of a transaction of its own:
+ * waits for a commit that is storing to the same stripe.
+ * @return the value */
 uint64_t hasp_tm_load(struct hasp_tm *tm, const struct hasp_word *word);
+
+/** Stores to a word in the same way. Also waits for a transaction that runs alone, so
+ * it must not be called inside of a transaction. */
 void hasp_tm_store(struct hasp_tm *tm, struct hasp_word *word, uint64_t value);
 
-/* The value of a word that no other thread is accessing. */
+/** @return the value of a word that no other thread is accessing */
 static inline uint64_t hasp_word_get(const struct hasp_word *word)
 {
     return load_relaxed(&word->cell);
 }
 
+/** Sets a word that no other thread can reach. */
 static inline void hasp_word_set(struct hasp_word *word, uint64_t value)
 {
     store_relaxed(&word->cell, value);
 }
 
-/* Returns zeroed memory for words, aligned to 16 bytes, or NULL. */
+/** @return zeroed memory for words, aligned to 16 bytes, or NULL. */
 void *hasp_tm_allocate(struct hasp_tm *tm, size_t bytes);
 
-/* Gives it back at once. No transaction can reach it. NULL is allowed. */
+/** Gives it back at once. No transaction can reach it. NULL is allowed. */
 void hasp_tm_free(struct hasp_tm *tm, void *block);
 
-/* Waits until all transactions that began before the call have ended, in any thread of
+/** Waits until all transactions that began before the call have ended, in any thread of
  * the process; then gives back all that it can of what transactions have freed.
- * Returns false, and has not waited, inside of a transaction or of a function called by
+ * @return false, and has not waited, inside of a transaction or of a function called by
  * hasp_map_read() or hasp_map_iterate(), or if the kernel has begun to forbid
  * membarrier. */
 bool hasp_tm_await(struct hasp_tm *tm);
 
-/* Returns what a result means, as a phrase in English. */
+/** @return what a result means, as a phrase in English. */
 const char *hasp_tx_explain(int result);
 
 C_LINKAGE_END
