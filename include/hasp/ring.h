@@ -126,7 +126,8 @@ static inline int hasp_ring_receiver_peer(const struct hasp_ring_receiver *recei
 /** Reserves space for a message if there is enough. Nothing is sent before
  * hasp_ring_commit(); another reservation replaces this one.
  * @param length in bytes, at most hasp_ring_longest(); 0 is allowed
- * @param data receives the address of the space, aligned to HASP_RING_ALIGNMENT
+ * @param data receives the address of the space, aligned to HASP_RING_ALIGNMENT, or
+ * NULL
  * @return 0, EAGAIN, EPIPE or EMSGSIZE */
 static inline int hasp_ring_try_reserve(struct hasp_ring_sender *sender, size_t length,
                                         void **data)

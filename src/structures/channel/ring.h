@@ -77,6 +77,7 @@ static inline int ring_try_reserve(struct ring_sender *ring, size_t length, void
 {
     struct sender *sender = &ring->sender;
     ring->reserved = NULL;
+    *data = NULL;
     if (unlikely(length > ring_longest((size_t)sender->mask + 1)))
         return EMSGSIZE;
     const uint32_t at = sender->position & sender->mask;
