@@ -6,16 +6,15 @@
  */
 #include "borrowing/list.h"
 #include "elision/rwlock_list.h"
+#include "explorer/arguments.h"
 #include "explorer/base/counterexample.h"
 #include "explorer/clients/clients.h"
 #include "explorer/clients/condition.h"
 #include "explorer/base/variables.h"
 #include "explorer/search/search.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { EXIT_FINDING = 1, EXIT_USAGE = 2 };
@@ -26,12 +25,6 @@ static const char usage[] =
     "                    [--time-limit SECONDS] [--states N] [--quiet]\n"
     "                    [--list]\n"
     "                    | --list-clients\n";
-
-struct arguments {
-    const char *kind, *lock, *client;
-    bool quiet, list;
-    struct limits limits;
-};
 
 static void interrupt(int signal)
 {
@@ -299,53 +292,6 @@ static void list_clients(const struct kind *kind)
                kind->clients[i].summary);
 }
 
-static bool number(const char *text, double *value)
-{
-    char *end;
-    errno = 0;
-    *value = strtod(text, &end);
-    return !errno && end != text && !*end && *value >= 0;
-}
-
-static bool parse(int count, char **words, struct arguments *into)
-{
-    for (int i = 1; i < count; i++) {
-        const char *word = words[i], *value = i + 1 < count ? words[i + 1] : NULL;
-        double amount;
-        if (strcmp(word, "--quiet") == 0) {
-            into->quiet = true;
-            continue;
-        }
-        if (strcmp(word, "--list") == 0) { /* what would be checked */
-            into->list = true;
-            continue;
-        }
-        if (!value)
-            return false;
-        i++;
-        if (strcmp(word, "--kind") == 0)
-            into->kind = value;
-        else if (strcmp(word, "--lock") == 0)
-            into->lock = strcmp(value, "all") == 0 ? NULL : value;
-        else if (strcmp(word, "--client") == 0)
-            into->client = value;
-        else if (strcmp(word, "--preemptions") == 0 && strcmp(value, "all") == 0)
-            into->limits.preemptions = UNBOUNDED;
-        else if (!number(value, &amount))
-            return false;
-        else if (strcmp(word, "--preemptions") == 0)
-            into->limits.preemptions =
-                amount < UNBOUNDED ? (unsigned)amount : UNBOUNDED;
-        else if (strcmp(word, "--time-limit") == 0)
-            into->limits.seconds = amount;
-        else if (strcmp(word, "--states") == 0)
-            into->limits.states = (uint64_t)amount;
-        else
-            return false;
-    }
-    return true;
-}
-
 static bool client_exists(const struct kind *kind, const char *name)
 {
     for (unsigned i = 0; i < *kind->client_count; i++)
@@ -392,7 +338,7 @@ int main(int count, char **words)
             list_clients(&kinds[k]);
         return 0;
     }
-    if (!parse(count, words, &arguments)) {
+    if (!arguments_parse(&arguments, count, words)) {
         fputs(usage, stderr);
         return EXIT_USAGE;
     }
