@@ -68,7 +68,7 @@ def test_a_server_and_its_delegates(
     assert 0 <= server["false_serialisation"] <= 1
     assert server["queue_depth"] == server["sections"] / server["rounds"]
     text = hasp(installed, "report", trace)
-    assert "delegated sections" in text and "servers" in text
+    assert "\ndelegated sections\n" in text and "\nservers\n" in text
 
 
 def test_a_combining_executor_has_a_queue_depth(

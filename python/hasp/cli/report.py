@@ -197,12 +197,13 @@ def _print(profile: Profile, arguments: argparse.Namespace) -> None:
     from hasp.profile.report import details
     from hasp.profile.report.figures import metric
     from hasp.profile.report.headline import empty_words, is_empty
-    from hasp.profile.report.text import Choice, print_report, say
+    from hasp.profile.report.text import Choice, print_delegated, print_report, say
 
     most: int | None = arguments.top
     if is_empty(profile):
         for line in (empty_words(profile), *profile.warnings):
             say(console(), line)
+        print_delegated(profile, most, console())
         return
     parts: list[Callable[[], None]] = []
     if arguments.expand:
