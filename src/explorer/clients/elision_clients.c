@@ -4,8 +4,10 @@
  * them. The cells are relaxed: if a transaction committed while another thread holds
  * the lock, one of the two sections would see different values, or lose an addition.
  */
+#include "elision/elide.h"
 #include "elision/list.h"
 #include "explorer/clients/clients.h"
+#include "explorer/clients/condition.h"
 #include "explorer/clients/critical_sections.h"
 #include "explorer/clients/suitable.h"
 
@@ -90,6 +92,39 @@ static void unlock_free(unsigned thread)
     enter_elided();
 }
 
+/* The trylock of a lock that the thread elides fails, as that of a held one. */
+static void own_trylock(unsigned thread)
+{
+    (void)thread;
+    lock();
+    expect(!trylock(), "a thread locks its own mutex twice");
+    add();
+    unlock();
+}
+
+/* A wait for a condition variable in a section, as the interposer has it. */
+static void with_condition(unsigned thread)
+{
+    if (thread == 0) {
+        lock();
+        while (!load_relaxed(&served)) {
+            elision_leave(ELISION_WAIT);
+            condition_client_waits();
+        }
+        add();
+        unlock();
+    } else if (thread == 1) {
+        lock();
+        store_relaxed(&served, 1);
+        add();
+        elision_leave(ELISION_WAIT);
+        condition_client_signals(true);
+        unlock();
+    } else {
+        enter_elided();
+    }
+}
+
 const struct client elision_clients[] = {
     {.name = "elided",
      .summary = "two sections, each elided or not, of two threads",
@@ -118,6 +153,17 @@ const struct client elision_clients[] = {
      .threads = 2,
      .body = with_trylock,
      .finish = finish_entered},
+    {.name = "elided-own",
+     .summary = "two threads lock, and try to lock again",
+     .threads = 2,
+     .body = own_trylock,
+     .finish = finish_two,
+     .alike = BIT(0) | BIT(1)},
+    {.name = "elided-condition",
+     .summary = "a section waits for a condition, another signals; a third competes",
+     .threads = 3,
+     .body = with_condition,
+     .finish = finish_three},
 };
 const unsigned elision_client_count =
     sizeof elision_clients / sizeof elision_clients[0];
