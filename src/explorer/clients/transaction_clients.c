@@ -14,6 +14,7 @@
 #include "structures/transaction/blocks.h"
 #include "structures/transaction/commit.h"
 #include "structures/transaction/direct.h"
+#include "structures/transaction/services.h"
 #include "structures/transaction/writes.h"
 
 enum { COLLECTIONS = EPOCHS_APART + 2 };
@@ -266,6 +267,19 @@ static void forgotten(unsigned thread)
     expect((tx_commit(tx) == TX_OK) == both, "a forgotten load conflicts");
 }
 
+/* Two transactions are opened and closed; there is one number for both. */
+static void joins(unsigned thread)
+{
+    struct transaction *tx = &transactions[thread].tx;
+    begin_operation();
+    while (services_join(tx) != TX_OK)
+        relax();
+    expect(tx->client->number == 0 && tx->client->tx == tx, "it has a wrong number");
+    add_one(thread, X);
+    begin_operation();
+    services_part(tx);
+}
+
 const struct client transaction_clients[] = {
     {.name = "snapshot",
      .summary = "one transaction stores two words, two threads load both",
@@ -348,6 +362,12 @@ const struct client transaction_clients[] = {
      .suits = meets_in_memory,
      .body = forgotten,
      .finish = finish_nothing},
+    {.name = "joins",
+     .summary = "two transactions are opened and closed one after the other",
+     .threads = 2,
+     .suits = meets_by_messages,
+     .body = joins,
+     .finish = finish_increments},
 };
 const unsigned transaction_client_count =
     sizeof transaction_clients / sizeof transaction_clients[0];

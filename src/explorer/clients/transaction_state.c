@@ -49,6 +49,7 @@ static void use_services(const struct variant *variant)
     services->count = variant->services;
     services->eager = variant->eager;
     services->manager = MANAGE_GREEDY;
+    services->open.raw = ~UINT64_C(1); /* one number is left for services_join() */
     for (unsigned i = 0; i < SERVICES; i++) {
         delegate_init(&services->all[i].delegate, 0, &tx_memory.operations);
         services->all[i].stripes = stripes[i];
@@ -72,6 +73,11 @@ static void use_services(const struct variant *variant)
 bool meets_in_memory(const struct lock_descriptor *about)
 {
     return strcmp(about->name, "transaction") == 0;
+}
+
+bool meets_by_messages(const struct lock_descriptor *about)
+{
+    return !meets_in_memory(about);
 }
 
 int transaction_variant_find(const char *name)

@@ -40,6 +40,7 @@ extern struct node_block {
 
 /* For clients that do not suit transactions over messages. */
 bool meets_in_memory(const struct lock_descriptor *about);
+bool meets_by_messages(const struct lock_descriptor *about);
 
 /* Spoils the contents of the node. */
 void give_node(void *context, void *block, size_t bytes);
