@@ -65,6 +65,7 @@ WITHOUT_LOCKS = (
 INSTEAD_OF_LOCKS = (
     ("hash-table:12", "servers=1", "--threads=3"),
     ("bank:20", "atomic_by=transactions", "read_percent=10", "--threads=3"),
+    ("bank:20", "atomic_by=messages", "read_percent=10", "--threads=2"),
 )
 SHORT = ("--warm-up-ns=200000", "--duration-ns=3000000", "--timeout=20")
 

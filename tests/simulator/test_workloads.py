@@ -44,6 +44,7 @@ INSTEAD_OF_LOCKS = (
     ("hash-table", "servers=1", "read_ahead=1", "write_intent=1"),
     ("bank:20", "atomic_by=transactions", "read_percent=10"),
     ("bank", "atomic_by=transactions", "access_cycles=20"),
+    ("bank:20", "atomic_by=messages", "read_percent=10", "servers=2"),
 )
 WITH_WORK = {"barrier", "pipeline:2", "task-queue", "page-cache"}
 SHORT = ("--warm-up-ns=50000", "--duration-ns=300000")

@@ -5,8 +5,10 @@
  * for many-cores", EuroSys 2012. They are atomic by
  *
  *   lock          one lock for the bank,
- *   locks         a lock for each account, acquired in the order of the accounts, or
- *   transactions  the transactions of hasp/transaction.h.
+ *   locks         a lock for each account, acquired in the order of the accounts,
+ *   transactions  the transactions of hasp/transaction.h, or
+ *   messages      the same with servers. On the simulated machine the first workers are
+ *                 the servers.
  *
  * In a simulation the private data of a transaction (its read and write sets) cost
  * nothing; access_cycles stands for the instructions that maintain them.
@@ -15,10 +17,11 @@
 #include "bench/workloads/list.h"
 #include "transacting.h"
 
-enum atomic_by { BY_LOCK, BY_LOCKS, BY_TRANSACTIONS };
+enum atomic_by { BY_LOCK, BY_LOCKS, BY_TRANSACTIONS, BY_MESSAGES };
 enum { OPENING_BALANCE = 1000 };
 
-const char *const bank_atomic_by[] = {"lock", "locks", "transactions", NULL};
+const char *const bank_atomic_by[] = {"lock", "locks", "transactions", "messages",
+                                      NULL};
 
 struct account {
     struct mutex mutex __attribute__((aligned(CACHE_LINE)));
@@ -30,6 +33,8 @@ struct bank {
     struct account whole; /* its mutex is the bank's; it holds nothing */
     struct account *accounts;
     struct transacting transacting;
+    unsigned serving; /* workers that serve */
+    struct atomic_u32 ended __attribute__((aligned(CACHE_LINE)));
 };
 
 static uint64_t count_of(const struct run *run)
@@ -37,28 +42,54 @@ static uint64_t count_of(const struct run *run)
     return run->knobs[KNOB_ACCOUNTS];
 }
 
+static bool transacts(const struct run *run)
+{
+    return run->knobs[KNOB_ATOMIC_BY] >= BY_TRANSACTIONS;
+}
+
+static uint32_t servers_of(const struct run *run)
+{
+    bool by_messages = run->knobs[KNOB_ATOMIC_BY] == BY_MESSAGES;
+    return by_messages ? (uint32_t)run->knobs[KNOB_SERVERS] : 0;
+}
+
+static bool refuse(struct run *run, const char *reason)
+{
+    explain(run, "%s", reason);
+    run->refused = true;
+    return false;
+}
+
 bool bank_prepare(struct run *run)
 {
     uint64_t by = run->knobs[KNOB_ATOMIC_BY], count = count_of(run);
-    if (by == BY_TRANSACTIONS && !CAN_TRANSACT) {
-        explain(run, "this program has no transactions");
-        return false;
-    }
+    const uint32_t servers = servers_of(run);
+    const unsigned serving = servers && transacting_needs_servers() ? servers : 0;
+    if (transacts(run) && !CAN_TRANSACT)
+        return refuse(run, "this program has no transactions");
+    if (by == BY_MESSAGES && (!servers || servers > TRANSACTING_SERVERS))
+        return refuse(run, "messages need 1 to 8 servers");
+    if (run->threads <= serving)
+        return refuse(run, "the simulated machine needs a thread for each server, and "
+                           "another one");
+    if (by == BY_MESSAGES && run->threads - serving > TRANSACTING_CLIENTS)
+        return refuse(run, "at most 64 threads have transactions over messages");
     struct bank *bank = run->shared = run_memory(run, sizeof *bank);
     if (!bank || !(bank->accounts = run_memory(run, count * sizeof *bank->accounts)))
         return false;
+    bank->serving = serving;
     mutex_create(&bank->whole.mutex);
     for (uint64_t i = 0; by == BY_LOCKS && i < count; i++)
         mutex_create(&bank->accounts[i].mutex);
-    return by != BY_TRANSACTIONS ||
-           transacting_prepare(run, &bank->transacting, (uint32_t)count + 2);
+    return !transacts(run) ||
+           transacting_prepare(run, &bank->transacting, (uint32_t)count + 2, servers);
 }
 
 void bank_enter(struct run *run, struct worker *worker)
 {
     struct bank *bank = run->shared;
-    if (run->knobs[KNOB_ATOMIC_BY] == BY_TRANSACTIONS)
-        transacting_enter(&bank->transacting, worker->index);
+    if (transacts(run) && worker->index == 0)
+        transacting_enter(&bank->transacting, run->threads, bank->serving);
     for (uint64_t i = worker->index; i < count_of(run); i += run->threads)
         store_relaxed(&bank->accounts[i].balance, OPENING_BALANCE);
 }
@@ -199,13 +230,30 @@ static uint64_t act(struct run *run, struct worker *worker, uint64_t from, uint6
     case BY_LOCKS:
         return under_locks(run, worker, from, to);
     case BY_TRANSACTIONS:
+    case BY_MESSAGES:
         return transact(run, worker, from, to);
     }
     return 0;
 }
 
+/* The last client that ends dismisses the servers. */
+static void client_ends(const struct run *run, struct bank *bank)
+{
+    const uint32_t clients = run->threads - bank->serving;
+    if (!bank->serving || fetch_add_acq_rel(&bank->ended, 1) + 1 != clients)
+        return;
+    for (unsigned i = 0; i < bank->serving; i++)
+        transacting_dismiss(&bank->transacting, i);
+}
+
 void bank_work(struct run *run, struct worker *worker)
 {
+    struct bank *bank = run->shared;
+    if (worker->index < bank->serving) {
+        worker->aside = true;
+        transacting_serve(&bank->transacting, worker->index);
+        return;
+    }
     const struct section section = section_of(run);
     const uint64_t count = count_of(run);
     for (;;) {
@@ -214,13 +262,14 @@ void bank_work(struct run *run, struct worker *worker)
         uint64_t next = 1 + random_below(&worker->random, count - 1);
         uint64_t start = ticks();
         if (!run_goes_on(run, start))
-            return;
+            break;
         uint64_t sum = act(run, worker, from, audits ? from : (from + next) % count);
         if (audits && sum != count * OPENING_BALANCE)
             worker->balance++;
         run_count(run, worker, start, section_ended(&section));
         section_think(&section, worker);
     }
+    client_ends(run, bank);
 }
 
 bool bank_check(struct run *run)

@@ -5,22 +5,39 @@
 
 #include "bench/workloads/workloads.h"
 
-enum { CAN_TRANSACT = false };
+enum { CAN_TRANSACT = false, TRANSACTING_SERVERS = 8, TRANSACTING_CLIENTS = 64 };
 
 struct transacting {
     char none;
 };
 
-static inline bool transacting_prepare(struct run *run, struct transacting *shared,
-                                       uint32_t accesses)
+static inline bool transacting_needs_servers(void)
 {
-    (void)run, (void)shared, (void)accesses;
     return false;
 }
 
-static inline void transacting_enter(struct transacting *shared, unsigned worker)
+static inline bool transacting_prepare(struct run *run, struct transacting *shared,
+                                       uint32_t accesses, uint32_t servers)
 {
-    (void)shared, (void)worker;
+    (void)run, (void)shared, (void)accesses, (void)servers;
+    return false;
+}
+
+static inline void transacting_enter(struct transacting *shared, unsigned workers,
+                                     unsigned serving)
+{
+    (void)shared, (void)workers, (void)serving;
+}
+
+static inline void transacting_serve(const struct transacting *shared, unsigned server)
+{
+    (void)shared, (void)server;
+}
+
+static inline void transacting_dismiss(const struct transacting *shared,
+                                       unsigned server)
+{
+    (void)shared, (void)server;
 }
 
 static inline void transacting_begin(struct transacting *shared, unsigned worker)
