@@ -58,6 +58,9 @@ without writing to the lock, is `bravo+LOCK`. One thing is lost: after a write, 
 readers of `bravo+LOCK` use LOCK for a while; those of the passive lock do not. With a
 write now and then, it may be faster; for such loads, the list has `c-rw-wp`.
 
+`elide+rw-futex` and `elide+rw-ttas` run sections as
+[hardware transactions](elision.md#reader-writer-locks).
+
 A lock that was never contended needs no memory outside `pthread_rwlock_t`. Those of
 `c-rw-*` and `mutex:LOCK` are one word until then: the first thread that has to wait, or
 that meets another one at the word, *inflates* the lock, for good. An inflated `c-rw-*`
