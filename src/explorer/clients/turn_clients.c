@@ -7,6 +7,7 @@
 #include "explorer/execution/services.h"
 
 #include "delegation/algorithms/rcl.h"
+#include "delegation/server_moves.h"
 
 static struct request requests[2];
 
@@ -15,16 +16,27 @@ static struct server *here(void)
     return &server_table[SERVER_RCL * SERVERS_MOST];
 }
 
-/* Publishes a request that nobody waits for. */
-static struct call *ask(struct delegate *object, void *(*section)(void *),
-                        void *context)
+static struct server *there(void)
 {
-    struct call *line = line_take(&here()->lines);
+    return &server_table[SERVER_RCL * SERVERS_MOST + 1];
+}
+
+/* Publishes a request that nobody waits for. */
+static struct call *ask_at(struct server *server, struct delegate *object,
+                           void *(*section)(void *), void *context)
+{
+    struct call *line = line_take(&server->lines);
     store_relaxed(&line->object, (uint64_t)(uintptr_t)object);
-    store_relaxed(&line->moves, NEVER_MOVES);
+    store_relaxed(&line->moves, MAY_MOVE);
     store_release(&line->executed, 0);
     line_ask(line, section, context);
     return line;
+}
+
+static struct call *ask(struct delegate *object, void *(*section)(void *),
+                        void *context)
+{
+    return ask_at(here(), object, section, context);
 }
 
 /* The last of both sections ends the server. This orders nothing before it. */
@@ -122,4 +134,53 @@ void turn_nested(unsigned thread)
                       ending_section);
     else
         second_thread();
+}
+
+/* Thread 0 executes a request here; the other one is at the next server. */
+static bool execute_before_move(void)
+{
+    begin_operation();
+    executor_make();
+    expect(server_moves_offer(1), "no memory");
+    struct call *line = ask(&client_delegate, executor_count_section, &requests[0]);
+    ask_at(there(), &client_delegate, executor_count_section, &requests[1]);
+    begin_as(1);
+    store_relaxed(&here()->turn, 1);
+    store_relaxed(&there()->turn, 1);
+    store_release(&flag, 1);
+    return rcl_execute(here(), 1, line, &client_delegate);
+}
+
+static void execute_after_move(void)
+{
+    bool keeps = true;
+    rcl_round(there(), 1, false, &keeps);
+}
+
+void turn_moves(unsigned thread)
+{
+    if (thread == 0) {
+        if (execute_before_move())
+            turn_release(here());
+        return;
+    }
+    begin_second();
+    turn_take_away(here(), 1 | IN_SECTION);
+    turn_regain(here(), 2);
+    spin_until(load_relaxed(&client_delegate.word) == OBJECT_FREE);
+    expect(server_moves_do(&client_delegate, there()), "a free object does not move");
+    execute_after_move();
+}
+
+void turn_moved(unsigned thread)
+{
+    if (thread == 0) {
+        expect(execute_before_move(), "the turn is lost");
+        expect(server_moves_do(&client_delegate, there()),
+               "a free object does not move");
+        return;
+    }
+    begin_second();
+    spin_until(delegate_server(&client_delegate) == there());
+    execute_after_move();
 }
