@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""The verdicts on the mutants of src/delegation are complete, and still hold."""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+from mutate_locks import load  # noqa: E402
+from mutate_structures import (  # noqa: E402
+    RESULTS,
+    Build,
+    Task,
+    all_tasks,
+    catch_of,
+    caught_by,
+    reasons,
+)
+
+FOLDER = "delegation"
+
+
+@pytest.fixture(scope="module")
+def tasks() -> dict[str, Task]:
+    return {task.mutant.key: task for task in all_tasks([FOLDER])}
+
+
+@pytest.fixture(scope="module")
+def rows(tasks: dict[str, Task]) -> dict[str, dict[str, Any]]:
+    """Return the verdicts on functions that have not changed since."""
+    return {
+        key: row
+        for key, row in load(RESULTS).items()
+        if key in tasks and tasks[key].digest == row["digest"]
+    }
+
+
+def test_each_mutant_has_a_verdict(
+    tasks: dict[str, Task], rows: dict[str, dict[str, Any]]
+) -> None:
+    command = f"tools/mutate_structures.py --results {RESULTS} {FOLDER}"
+    assert not tasks.keys() - rows.keys(), f"run {command}"
+
+
+def test_each_survivor_has_a_reason(rows: dict[str, dict[str, Any]]) -> None:
+    known = reasons()
+    survivors = {key for key, row in rows.items() if row["outcome"] == "survived"}
+    assert not survivors - known.keys()
+    ours = {key for key in known if key.startswith(f"{FOLDER}/")}
+    assert not ours - survivors, "these are caught now, or exist no longer"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_caught_mutants_are_still_caught(
+    build_dir: Path, tasks: dict[str, Task], rows: dict[str, dict[str, Any]]
+) -> None:
+    build = Build(build_dir)
+    catches = {key: catch for key, row in rows.items() if (catch := catch_of(row))}
+
+    def lives(key: str) -> bool:
+        return not caught_by(build, tasks[key], catches[key])
+
+    with ThreadPoolExecutor(2) as pool:
+        found = dict(zip(catches, pool.map(lives, catches), strict=True))
+    assert [key for key, alive in found.items() if alive] == []
