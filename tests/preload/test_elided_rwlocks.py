@@ -23,6 +23,9 @@ pytestmark = pytest.mark.timeout(2 * matrix.TIME_LIMIT + 60)
 LOCKS = [one for one in wrapped_records("rwlock") if one["name"].startswith("elide+")]
 FUTEX = next(lock for lock in LOCKS if lock["name"] == "elide+rw-futex")
 PROGRAMS = ("rw_crowded", "rw_exclusion", "rw_fork", "rw_results", "rw_turns")
+# In the others, a thread or the process ends in a section, another thread unlocks it,
+# or a thread is cancelled at any instruction: a section that was begun never ends.
+COMPLETE = ("rw_crowded", "rw_exclusion", "rw_fork")
 ALWAYS = "skip=0,sites=0,guard=0"
 by_name = pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: str(lock["name"]))
 
@@ -41,10 +44,10 @@ def settings(lock: Record, back_end: str, folder: Path, more: str = "") -> dict:
     }
 
 
-def total(folder: Path, field: str) -> int:
+def total(folder: Path, field: str, complete: bool = True) -> int:
     lines = (folder / "counts").read_text().splitlines()
     records = [json.loads(line) for line in lines]
-    for record in records:
+    for record in records if complete else ():
         check_sums(record)
     return sum(record[field] for record in records)
 
@@ -68,7 +71,7 @@ def test_program(program: str, lock: Record, back_end: str, tmp_path: Path) -> N
     outcomes = matrix.run_program(f"rwlocks/{program}", matrix.PASS_THROUGH, extra)
     matrix.fail_if_any(outcomes, f"{program} under {lock['name']}")
     if any(outcome.status == "passed" for outcome in outcomes):
-        assert total(tmp_path, "begins") > 0
+        assert total(tmp_path, "begins", program in COMPLETE) > 0
 
 
 @by_name
