@@ -32,6 +32,7 @@ CASES = {
     "contended": "contended",
     "oversubscribed": "oversubscribed",
     "trylock": "trylock only",
+    "try_first": "tried first, then waited for",
     "trylock_hammer": "some threads trylock, some lock",
     "condvar_ping_pong": "condvar ping-pong",
     "broadcast_queue": "queue with broadcasts",

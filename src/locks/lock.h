@@ -6,8 +6,8 @@
  * to 16 match glibc's, so that debuggers, and code that bypasses the interposer, read
  * what they expect.
  *
- *   word        0 free. `futex` follows glibc's protocol here: 1 held, 2 held with
- *               possible sleepers; the test-and-set family stores 1. All other
+ *   word        0 free. `futex` follows glibc's protocol here: 1 held, 2 or more held
+ *               with possible sleepers; the test-and-set family stores 1. All other
  *               algorithms keep their state in `state` and store 2 here while the lock
  *               is held, so that code that bypasses the interposer at least waits.
  *   owner       kernel id of the holding thread, written by the holder only, or

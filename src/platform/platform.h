@@ -157,12 +157,13 @@ struct atomic_u64 {
 
 /* A thread's memory for locks/waiting/held_nodes.h, its position at its last barrier,
  * plus one (barriers/algorithms/positions.h), the id of its record of
- * rwlocks/read_holds.h, and the server that it serves (delegation/server.h). */
+ * rwlocks/read_holds.h, the server that it serves (delegation/server.h), and the lock
+ * that it waited for last (locks/waiting/waited_for.h). */
 enum { HELD_NODES = 6 };
 
 struct held_nodes {
     struct atomic_u16 count, seat;
-    struct atomic_u32 reads, serves;
+    struct atomic_u32 reads, serves, waited;
     struct {
         struct atomic_u32 lock, node;
     } entries[HELD_NODES];

@@ -72,7 +72,7 @@ static int glibc_unlock(struct lock *lock)
 static const struct lock_operations glibc_operations = {.lock = glibc_lock,
                                                         .unlock = glibc_unlock};
 
-bool passed_through(struct lock *lock)
+bool passed_through_otherwise(struct lock *lock)
 {
     if (lock->kind & ~KIND_OURS)
         return true;

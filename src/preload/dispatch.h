@@ -54,9 +54,17 @@ enum {
     KIND_ROBUST = 0x10,
 };
 
-/* Returns whether this mutex is passed through to glibc. Resolves its algorithm
- * first. */
-bool passed_through(struct lock *lock);
+/* The kind of the mutex is not ours, or its algorithm may not be resolved. */
+bool passed_through_otherwise(struct lock *lock);
+
+/* Returns whether this mutex is passed through to glibc. Resolves its algorithm first.
+ * Only operations of Hasp's locks destroy anything. */
+static inline bool passed_through(struct lock *lock)
+{
+    bool ours = !(lock->kind & ~KIND_OURS) &&
+                dispatch[load_acquire(&lock->algorithm)].destroy != NULL;
+    return likely(ours) ? false : passed_through_otherwise(lock);
+}
 
 /* Fills the table, with algorithm `chosen` (an index below listed_end()) as the
  * default. Without `elides`, an elided lock is the lock alone. */

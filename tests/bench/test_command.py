@@ -23,6 +23,7 @@ LOCK_CASES = (
     ("contended", 2),
     ("oversubscribed", None),
     ("trylock", 2),
+    ("try_first", 2),
     ("trylock_hammer", 2),
     ("condvar_ping_pong", 2),
     ("broadcast_queue", 4),
@@ -33,7 +34,7 @@ LOCK_CASES = (
 )
 WITH_FLOOR = {
     *("uncontended", "contended", "oversubscribed"),
-    *("trylock", "trylock_hammer", "create_destroy"),
+    *("trylock", "try_first", "trylock_hammer", "create_destroy"),
 }
 OVERSUBSCRIBED_CASES = ("oversubscribed", "baton_ring")
 

@@ -30,6 +30,8 @@ CASES = (
     ["load_change", "--floor", "--threads=8"],
     ["trylock"],
     ["trylock", "--floor"],
+    ["try_first"],
+    ["try_first", "--threads=8", "--floor"],
     ["trylock_hammer"],
     ["trylock_hammer", "--threads=4", "--floor"],
     ["condvar_ping_pong"],

@@ -70,6 +70,7 @@ void measure_section_time(const struct options *options, struct result *result);
 void measure_load_change(const struct options *options, struct result *result);
 void measure_oversubscribed(const struct options *options, struct result *result);
 void measure_trylock(const struct options *options, struct result *result);
+void measure_try_first(const struct options *options, struct result *result);
 void measure_trylock_hammer(const struct options *options, struct result *result);
 void measure_condvar_ping_pong(const struct options *options, struct result *result);
 void measure_broadcast_queue(const struct options *options, struct result *result);

@@ -17,6 +17,7 @@ enum { THINK_INCREMENTS = 4 };
 struct contest {
     struct crew crew;
     union subject subject;
+    int type; /* of the pthread mutex */
     uint64_t think_turns; /* multiplications outside the section ... */
     uint64_t section_turns; /* ... and inside it */
     volatile uint64_t guarded __attribute__((aligned(CACHE_LINE)));
@@ -76,6 +77,19 @@ static always_inline void try_loop(const struct operations *operations,
     }
 }
 
+/* As runtimes do that have more to do before a thread sleeps. */
+static always_inline void try_first_loop(const struct operations *operations,
+                                         struct worker *worker)
+{
+    while (!crew_stopped(&contest.crew)) {
+        if (!operations->try_acquire(&contest.subject))
+            operations->acquire(&contest.subject);
+        contest.guarded++;
+        operations->release(&contest.subject);
+        count_one(worker);
+    }
+}
+
 static void work_pthread(struct worker *worker)
 {
     acquire_loop(&pthread_operations, worker);
@@ -116,6 +130,16 @@ static void try_floor(struct worker *worker)
     try_loop(&floor_operations, worker);
 }
 
+static void try_first_pthread(struct worker *worker)
+{
+    try_first_loop(&pthread_operations, worker);
+}
+
+static void try_first_floor(struct worker *worker)
+{
+    try_first_loop(&floor_operations, worker);
+}
+
 /* Half of the threads lock, the other half call trylock in a loop. */
 static void hammer_pthread(struct worker *worker)
 {
@@ -136,8 +160,11 @@ static void hammer_floor(struct worker *worker)
 static void run_contest(const struct options *options, struct result *result,
                         unsigned increments)
 {
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, contest.type);
     if (!options->floor)
-        pthread_mutex_init(&contest.subject.mutex, NULL);
+        pthread_mutex_init(&contest.subject.mutex, &attributes);
     bool ended = crew_run(&contest.crew, options->threads, options, result);
     if (result->seconds > 0)
         result->value = result->operations / result->seconds;
@@ -184,6 +211,14 @@ void measure_trylock(const struct options *options, struct result *result)
 {
     contest.crew.pinned = true;
     contest.crew.work = options->floor ? try_floor : try_pthread;
+    run_contest(options, result, 1);
+}
+
+void measure_try_first(const struct options *options, struct result *result)
+{
+    contest.crew.watch_stalls = true;
+    contest.type = PTHREAD_MUTEX_ERRORCHECK;
+    contest.crew.work = options->floor ? try_first_floor : try_first_pthread;
     run_contest(options, result, 1);
 }
 

@@ -41,7 +41,15 @@ static inline bool adaptive_fast(struct lock *lock)
 
 static inline bool adaptive_trylock(struct lock *lock)
 {
-    return futex_trylock(lock, false);
+    return futex_try(lock);
+}
+
+static inline bool adaptive_sleep(struct lock *lock, const struct deadline *deadline)
+{
+    while (exchange_acquire(&lock->word, 2) != 0)
+        if (!park(&lock->word, 2, deadline))
+            return false;
+    return true;
 }
 
 static __attribute__((noinline, unused)) bool
@@ -51,7 +59,7 @@ adaptive_wait(struct lock *lock, const struct deadline *deadline)
     uint32_t limit = 2 * load_relaxed(average) + ADAPTIVE_MORE, spins = 0;
     if (limit > spin_limit())
         limit = spin_limit();
-    if (!futex_spin(lock, limit, &spins) && !futex_sleep(lock, deadline))
+    if (!futex_spin(lock, limit, &spins) && !adaptive_sleep(lock, deadline))
         return false;
     uint32_t before = load_relaxed(average); /* written by the holder only */
     store_relaxed(average, before + spins / ADAPTIVE_WEIGHT - before / ADAPTIVE_WEIGHT);
@@ -62,7 +70,7 @@ DEFAULT_LOCK(adaptive)
 
 static inline void adaptive_unlock(struct lock *lock)
 {
-    futex_unlock(lock, false);
+    futex_release(lock);
 }
 
 static inline void adaptive_adopt(struct lock *lock, struct waiter *waiter)
@@ -72,7 +80,8 @@ static inline void adaptive_adopt(struct lock *lock, struct waiter *waiter)
 
 static inline void adaptive_relock(struct lock *lock)
 {
-    futex_relock(lock, false);
+    if (!futex_retake(lock))
+        adaptive_sleep(lock, NULL);
 }
 
 static inline void adaptive_destroy(struct lock *lock)

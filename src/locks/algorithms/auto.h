@@ -41,8 +41,9 @@
  * Timed lock: a queued waiter leaves as in mcs.h; the first one takes its demand back,
  * or has been granted the lock.
  *
- * Trylock: it takes the word if it is free. That does not count as a use of the lock:
- * neither for the first waiter of an exclusive lock nor for the choice of the policy.
+ * Trylock: it takes the word if it is free. Unless the thread has also waited for the
+ * lock, that does not count as a use of it: neither for the first waiter of an
+ * exclusive lock nor for the choice of the policy.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_AUTO_H
 #define HASP_LOCKS_ALGORITHMS_AUTO_H
@@ -71,7 +72,7 @@ static inline bool auto_fast(struct lock *lock)
 static inline bool auto_trylock(struct lock *lock, bool biased)
 {
     bool acquired = auto_try(lock);
-    if (acquired)
+    if (acquired && !waited_for(lock))
         auto_mark_tried(lock, biased);
     return acquired;
 }
@@ -108,6 +109,7 @@ auto_wait(struct lock *lock, bool biased, const struct deadline *deadline)
 {
     if (biased && !auto_bias_ended(lock))
         return auto_wait_biased(lock, deadline);
+    note_wait_for(lock);
     bool open = auto_policy(lock) == AUTO_OPEN;
     if (open ? auto_spin_alone(lock) : auto_try_briefly(lock)) {
         auto_adapt(lock);

@@ -15,9 +15,9 @@
  * rate falls. While an open lock has few waits, no other policy is tried; later, the
  * others have to beat the best of its latest epochs.
  *
- * Acquisitions by trylock do not count. Threads that call it in a loop never wait, so
- * they acquire the lock most often while the others wait: if they counted, the policy
- * that makes lock() wait for longest would win.
+ * Acquisitions by trylock do not count, unless the thread has also waited for the lock
+ * (waiting/waited_for.h). If those of threads that call trylock in a loop counted, the
+ * policy that makes lock() wait for longest would win.
  *
  *   mode      bits 1 and 2: the policy
  *   state[2]  acquisitions, except by trylock, since the lock was first contended

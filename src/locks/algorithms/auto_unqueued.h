@@ -21,7 +21,7 @@ static inline bool auto_try_briefly(struct lock *lock)
     for (uint32_t spins = 0, pause = 1; spins < most; pause *= 2) {
         pause_for(pause - 1);
         spins += pause - 1 + relax_at_most(1);
-        if (futex_trylock(lock, false))
+        if (futex_try(lock))
             return true;
     }
     return false;

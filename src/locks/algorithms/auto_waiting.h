@@ -11,7 +11,7 @@
 
 static inline bool auto_try(struct lock *lock)
 {
-    return futex_trylock(lock, false);
+    return futex_try(lock);
 }
 
 /* A forked child: the queue, and a demand, belong to the parent. A lock that had been

@@ -12,11 +12,15 @@
  * exchange, permanently.
  *
  * A waiter spins before it sleeps, unless another one does: glibc's mutex lets waiters
- * sleep at once, and then pays a wake-up for every sleep that was too long.
+ * sleep at once, and then pays a wake-up for every sleep that was too long. How soon it
+ * tries to take the lock is measured (futex_patience.h): a lock that threads take again
+ * at once is left to its holder for dozens of sections.
  *
- *   word      0 free, 1 held, 2 held with possible sleepers
+ *   word      0 free; 1 held; 2 held with possible sleepers; 3 the same, and a waiter
+ *             that spins will wake one
  *   mode      0 biased, FUTEX_SHARED released by exchange; written by holders only
- *   state[0]  nonzero while a waiter spins; a hint
+ *   state[0]  not 0 while a waiter spins; a hint
+ *   state[1] to state[3]  measurements (futex_patience.h)
  *
  * I1. Every release after a holder wrote FUTEX_SHARED is an exchange; holders are
  *     ordered, so a waiter that sees the flag may rely on it.
@@ -27,12 +31,18 @@
  * I3. If the barrier is not available (a seccomp filter was installed while the lock
  *     was biased), such a waiter sleeps in slices.
  * I4. A releaser clears nothing after its store; waiters count themselves in and out.
+ * I5. The waiter that has changed the word from 2 to 3 acquires with the value 2, or
+ *     exchanges the word for 2 before it sleeps. So the holder that releases from 3
+ *     need not wake a sleeper, and a thread may sleep while the word is 3: a later
+ *     release wakes one. A waiter that was woken does the same, or sleeps while the
+ *     word is 3. In a forked child, the waiter that wrote 3 may be missing, so no
+ *     thread sleeps then.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_FUTEX_H
 #define HASP_LOCKS_ALGORITHMS_FUTEX_H
 
+#include "locks/algorithms/futex_spin.h"
 #include "locks/algorithms/lock_defaults.h"
-#include "locks/waiting/policies.h"
 
 enum { FUTEX_SHARED = 1 };
 enum { FUTEX_BUCKETS = 512, FUTEX_SLICE_NS = 1000000 };
@@ -48,84 +58,86 @@ static inline struct atomic_u32 *futex_bucket(const struct lock *lock)
     return &futex_sleepers[(address >> 3 ^ address >> 12) % FUTEX_BUCKETS];
 }
 
-/* Nonzero while a waiter spins. A thread that vanishes in a fork may leave it set. */
-static inline struct atomic_u32 *futex_spinning(struct lock *lock)
-{
-    return &lock->state[0];
-}
-
 static inline bool futex_fast(struct lock *lock)
 {
     return acquire_if(&lock->word, 0, 1);
 }
 
+static inline bool futex_try(struct lock *lock)
+{
+    return load_relaxed(&lock->word) == 0 && futex_fast(lock);
+}
+
 static inline bool futex_trylock(struct lock *lock, bool biased)
 {
-    (void)biased;
-    return load_relaxed(&lock->word) == 0 && futex_fast(lock);
+    if (!futex_try(lock))
+        return false;
+    if (!biased || load_relaxed(&lock->mode) & FUTEX_SHARED)
+        futex_count_try(lock);
+    return true;
 }
 
 /* Waits for a lock that is still biased; returns false if the deadline has passed. */
 bool futex_wait_biased(struct lock *lock, const struct deadline *deadline);
 
-static inline bool futex_sleep(struct lock *lock, const struct deadline *deadline)
+/* Sleeps until the lock is acquired. A waiter that was woken while threads use the lock
+ * in turn spins before it sleeps again, unless another one does, which then wakes it
+ * (I5). */
+static inline bool futex_sleep_or_spin(struct lock *lock, enum futex_spun spun,
+                                       const struct deadline *deadline)
 {
-    while (exchange_acquire(&lock->word, 2) != 0)
-        if (!park(&lock->word, 2, deadline))
+    while (spun != FUTEX_ACQUIRED) {
+        bool owes = spun == FUTEX_IN_VAIN || is_forked_child();
+        uint32_t seen = owes ? 2 : load_relaxed(&lock->word);
+        if (seen != 3) {
+            if (exchange_acquire(&lock->word, 2) == 0)
+                break;
+            seen = 2;
+        }
+        if (!park(&lock->word, seen, deadline))
             return false;
+        spun = futex_is_patient(lock) ? futex_spin_alone(lock, true) : FUTEX_NOT_SPUN;
+    }
     return true;
 }
 
-/* Tries to acquire the lock for `most` spins, at least one, and returns whether it did;
- * adds the spins used to *spins. If it saw sleepers, it takes the lock as one of them
- * would, so that its release wakes one: they would starve beside a spinning thread. */
-static inline bool futex_spin(struct lock *lock, uint32_t most, uint32_t *spins)
-{
-    uint32_t left = most, pause = BACKOFF_LEAST;
-    uint32_t taken = 1;
-    bool acquired;
-    do {
-        pause_before_attempt(&pause, &left);
-        uint32_t seen = load_relaxed(&lock->word);
-        taken = seen ? seen : taken;
-        acquired = seen == 0 && acquire_if(&lock->word, 0, taken);
-    } while (!acquired && left);
-    *spins += most - left;
-    return acquired;
-}
-
-/* One waiter of a lock spins for as long as sleeping would cost, the others sleep at
- * once: it takes the lock without a wake-up, and more spinners would only disturb the
- * holder and each other. */
-static inline bool futex_spin_alone(struct lock *lock)
-{
-    struct atomic_u32 *spinning = futex_spinning(lock);
-    if (load_relaxed(spinning) || exchange_relaxed(spinning, 1))
-        return false;
-    uint32_t spins = 0;
-    bool acquired = futex_spin(lock, spin_limit(), &spins);
-    store_relaxed(spinning, 0);
-    return acquired;
-}
-
 static __attribute__((noinline, unused)) bool
-futex_wait(struct lock *lock, bool biased, const struct deadline *deadline)
+futex_wait(struct lock *lock, bool biased, enum futex_spun spun,
+           const struct deadline *deadline)
 {
     return biased && !(load_relaxed(&lock->mode) & FUTEX_SHARED)
                ? futex_wait_biased(lock, deadline)
-               : futex_sleep(lock, deadline);
+               : futex_sleep_or_spin(lock, spun, deadline);
 }
 
 static inline bool futex_timedlock(struct lock *lock, bool biased,
                                    const struct deadline *deadline)
 {
-    return futex_fast(lock) || futex_spin_alone(lock) ||
-           futex_wait(lock, biased, deadline);
+    if (futex_fast(lock))
+        return true;
+    note_wait_for(lock);
+    enum futex_spun spun = futex_spin_alone(lock, false);
+    if (spun != FUTEX_ACQUIRED && !futex_wait(lock, biased, spun, deadline))
+        return false;
+    biased = biased && !(load_relaxed(&lock->mode) & FUTEX_SHARED);
+    if (futex_adapt(lock, biased))
+        store_relaxed(&lock->mode, FUTEX_SHARED);
+    return true;
 }
 
 static inline void futex_lock(struct lock *lock, bool biased)
 {
     futex_timedlock(lock, biased, NULL);
+}
+
+static inline void futex_release(struct lock *lock)
+{
+    if (single_threaded()) {
+        store_relaxed(&lock->word, 0);
+    } else if (unlikely(exchange_release(&lock->word, 0) == 2)) {
+        release_window();
+        unpark(&lock->word, 1);
+    }
 }
 
 static inline void futex_unlock(struct lock *lock, bool biased)
@@ -137,11 +149,9 @@ static inline void futex_unlock(struct lock *lock, bool biased)
         release_window();
         if (unlikely(load_relaxed(sleepers) != 0))
             unpark(&lock->word, 1);
-    } else if (single_threaded()) {
-        store_relaxed(&lock->word, 0);
-    } else if (unlikely(exchange_release(&lock->word, 0) == 2)) {
-        release_window();
-        unpark(&lock->word, 1);
+    } else {
+        futex_count_use(lock);
+        futex_release(lock);
     }
 }
 
@@ -154,17 +164,23 @@ static inline void futex_adopt(struct lock *lock, struct waiter *waiter)
     move_to_sleepers(waiter, &lock->word);
 }
 
+/* After futex_adopt: the thread is awake, and the signalling thread is about to release
+ * the lock, so it spins briefly. */
+static inline bool futex_retake(struct lock *lock)
+{
+    for (uint32_t spins = spin_limit() / 4 + 1; spins; spins -= relax_at_most(spins)) {
+        if (load_relaxed(&lock->word) == 0 && acquire_if(&lock->word, 0, 2))
+            return true;
+    }
+    return false;
+}
+
 /* After futex_adopt: the thread may have slept among others. The mode is
  * FUTEX_SHARED. */
 static inline void futex_relock(struct lock *lock, bool biased)
 {
-    /* The thread is awake, and the signalling thread is about to release the lock, so
-     * spin briefly. */
-    for (uint32_t spins = spin_limit() / 4 + 1; spins; spins -= relax_at_most(spins)) {
-        if (load_relaxed(&lock->word) == 0 && acquire_if(&lock->word, 0, 2))
-            return;
-    }
-    futex_wait(lock, biased, NULL);
+    if (!futex_retake(lock))
+        futex_wait(lock, biased, FUTEX_IN_VAIN, NULL);
 }
 
 static inline void futex_before_release(struct lock *lock)
