@@ -14,7 +14,8 @@
  *
  * Holders that had to wait compare how many acquisitions a second each way reaches. The
  * current one is measured all the time, the other one is tried now and then for an
- * epoch. A lock that is used too rarely to gain anything stays eager.
+ * epoch, or less if it is far worse. A lock that is used too rarely to gain anything
+ * stays eager.
  *
  *   state[0]  when the waiter that spins began to pause, if it is patient, else 1
  *   state[1]  acquisitions in this epoch, once the bias has ended
@@ -138,14 +139,22 @@ static inline void futex_end_epoch(struct futex_record *record, uint32_t rate)
     }
 }
 
+/* Whether the way on trial is so much worse that the trial may end early. */
+static inline bool futex_is_hopeless(const struct futex_record *record, uint32_t ns,
+                                     uint64_t rate)
+{
+    return record->trial && ns >= FUTEX_EPOCH_NS / 8u && rate < record->rate / 2u;
+}
+
 static __attribute__((noinline, unused)) void futex_look(struct lock *lock,
                                                          struct futex_record *record)
 {
     uint32_t now = (uint32_t)now_ns();
     uint32_t elapsed = now - load_relaxed(&lock->state[2]);
-    if (elapsed < FUTEX_EPOCH_NS)
+    uint64_t uses = load_relaxed(&lock->state[1]);
+    uint64_t rate = uses * FUTEX_EPOCH_NS / (elapsed | 1);
+    if (elapsed < FUTEX_EPOCH_NS && !futex_is_hopeless(record, elapsed, rate))
         return;
-    uint64_t rate = (uint64_t)load_relaxed(&lock->state[1]) * FUTEX_EPOCH_NS / elapsed;
     store_relaxed(&lock->state[1], 0);
     store_relaxed(&lock->state[2], now);
     if (elapsed < FUTEX_EPOCHS_PAUSED * FUTEX_EPOCH_NS)
@@ -171,7 +180,7 @@ static inline bool futex_adapt(struct lock *lock, bool biased)
     bool due = ++record.waits == 0, end = false;
     if (due && biased)
         end = futex_waiters_differ(lock);
-    else if (due)
+    else if (due || record.trial)
         futex_look(lock, &record);
     record.waits += due; /* an odd period: two threads may wait in turn */
     futex_record_keep(lock, record);
