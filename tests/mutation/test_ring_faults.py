@@ -15,7 +15,7 @@ from hasp.locks import native
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
-from mutate_structures import Build  # noqa: E402
+from mutate_structures import KINDS, Build, Structure  # noqa: E402
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,10 @@ class Fault:
     wrong: str
     client: str  # that has to notice it
     path: Path = ROOT / "src/structures/channel/ring.h"
+
+    @property
+    def structure(self) -> Structure:
+        return KINDS["ring.h"]
 
     @property
     def mutant(self) -> Fault:

@@ -15,7 +15,7 @@ from hasp.locks import native
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
-from mutate_structures import Build  # noqa: E402
+from mutate_structures import KINDS, Build, Structure  # noqa: E402
 
 SOURCES = ROOT / "src/structures/transaction"
 
@@ -33,6 +33,10 @@ class Fault:
     @property
     def path(self) -> Path:
         return SOURCES / self.file
+
+    @property
+    def structure(self) -> Structure:
+        return KINDS["transaction"]
 
     @property
     def mutant(self) -> Fault:
