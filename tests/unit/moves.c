@@ -76,6 +76,7 @@ static void *move_all(void *unused)
 int main(void)
 {
     pthread_t workers[CREW], mover;
+    char marks[CREW]; /* what each worker's sections return the address of */
     outer = new_object();
     inner = new_object();
     for (uint32_t number = 1; number < SERVERS; number++)
@@ -83,7 +84,7 @@ int main(void)
     store_relaxed(&working, CREW);
     CHECK_EQUAL(pthread_create(&mover, NULL, move_all, NULL), 0);
     for (int i = 0; i < CREW; i++)
-        CHECK_EQUAL(pthread_create(&workers[i], NULL, work, &workers[i]), 0);
+        CHECK_EQUAL(pthread_create(&workers[i], NULL, work, &marks[i]), 0);
     for (int i = 0; i < CREW; i++)
         CHECK_EQUAL(pthread_join(workers[i], NULL), 0);
     CHECK_EQUAL(pthread_join(mover, NULL), 0);
