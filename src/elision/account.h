@@ -16,6 +16,7 @@
 #ifndef HASP_ELISION_ACCOUNT_H
 #define HASP_ELISION_ACCOUNT_H
 
+#include "elision/elided_lock.h"
 #include "elision/thread.h"
 #include "elision/watch.h"
 #include "platform/htm.h"
@@ -68,35 +69,47 @@ static inline void time_ends(struct elision_thread *me)
     me->entered = 0;
 }
 
+static inline enum elision_side side_of(const struct elided *as)
+{
+    return !as->available ? ELISION_MUTEX
+           : as->reads    ? ELISION_READERS
+                          : ELISION_WRITERS;
+}
+
 /* Passes what the thread has counted since the last call to the watcher. */
 static inline void tell_watcher(struct elision_thread *me, const struct lock *lock,
-                                bool committed, bool emulated)
+                                const struct elided *as, bool committed, bool emulated)
 {
     if (!STATISTICS || likely(!elision_watcher))
         return;
     const struct elision_outcome outcome = {
-        .lock = me->rwlock ? NULL : me->alias ? me->alias : lock,
+        .lock = me->alias ? me->alias : lock,
+        .side = side_of(as),
         .committed = committed,
         .emulated = emulated,
         .inner_count = committed || emulated ? me->inner_count : 0,
         .inner = me->inner,
+        .inner_sides = me->inner_sides,
         .counts = counts_of(me),
     };
     elision_watcher->ended(&outcome);
     elision_counts_keep(me->counts);
 }
 
-static inline void tell_acquires(struct elision_thread *me, const struct lock *lock)
+static inline void tell_acquires(struct elision_thread *me, const struct lock *lock,
+                                 const struct elided *as)
 {
     if (STATISTICS && unlikely(elision_watcher) && me->count == 0)
-        elision_watcher->acquires(me->alias ? me->alias : lock,
-                                  load_relaxed(&lock->word) != 0);
+        elision_watcher->acquires(me->alias ? me->alias : lock, !is_free(lock, as));
 }
 
-static inline void add_inner(struct elision_thread *me, const struct lock *lock)
+static inline void add_inner(struct elision_thread *me, const struct lock *lock,
+                             enum elision_side side)
 {
-    if (STATISTICS && unlikely(elision_watcher) && me->inner_count < ELISION_LOCKS)
-        me->inner[me->inner_count++] = lock;
+    if (!STATISTICS || likely(!elision_watcher) || me->inner_count == ELISION_LOCKS)
+        return;
+    me->inner_sides[me->inner_count] = (uint8_t)side;
+    me->inner[me->inner_count++] = lock;
 }
 
 static inline void count_abort(struct elision_thread *me, uint32_t status)
@@ -108,7 +121,7 @@ static inline void count_abort(struct elision_thread *me, uint32_t status)
         count(&counts->nested_aborts, 1);
 }
 
-static inline void count_commit(struct elision_thread *me, const struct lock *lock)
+static inline void count_commit(struct elision_thread *me)
 {
     struct elision_counts *counts = counts_of(me);
     const unsigned most = ELISION_ATTEMPTS - 1;
@@ -118,12 +131,12 @@ static inline void count_commit(struct elision_thread *me, const struct lock *lo
     count(&counts->elided, me->sections);
     count(&counts->committed_after[me->failed < most ? me->failed : most], 1);
     count(&counts->levels[me->deepest - 1], 1);
-    tell_watcher(me, lock, true, false);
+    tell_watcher(me, me->outer, me->outer_as, true, false);
 }
 
 /* After a lock was acquired, or could not be, while the thread elides none. */
 static inline void count_acquired(struct elision_thread *me, const struct lock *lock,
-                                  bool acquired)
+                                  const struct elided *as, bool acquired)
 {
     struct elision_counts *counts = counts_of(me);
     if (is_timed() && me->entered) {
@@ -132,7 +145,7 @@ static inline void count_acquired(struct elision_thread *me, const struct lock *
         count(&counts->fallbacks, acquired);
     }
     count(&counts->acquired, acquired);
-    tell_watcher(me, lock, false, false);
+    tell_watcher(me, lock, as, false, false);
 }
 
 #endif

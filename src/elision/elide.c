@@ -107,8 +107,8 @@ static void give_up(struct elision_thread *me, struct lock *lock,
 
 static void push(struct elision_thread *me, struct lock *lock, const struct elided *as)
 {
-    if (me->count && !as->available)
-        add_inner(me, lock);
+    if (me->count)
+        add_inner(me, lock, side_of(as));
     if (as->reads)
         me->reading |= UINT32_C(1) << me->count;
     me->locks[me->count++] = lock;
@@ -160,15 +160,14 @@ static int acquire(struct elision_thread *me, struct lock *lock,
                    const struct elided *as)
 {
     const bool elides = me->count != 0;
-    tell_acquires(me, lock);
+    tell_acquires(me, lock, as);
     int result = as->inner->lock(lock);
     elision_acquired(as);
     if (!elides)
-        count_acquired(me, lock, result == 0);
+        count_acquired(me, lock, as, result == 0);
     if (elides && me->aborted) { /* an open transaction would undo it */
         count(&counts_of(me)->acquired, 1);
-        if (!as->available)
-            add_inner(me, lock);
+        add_inner(me, lock, side_of(as));
     }
     return result;
 }
@@ -213,10 +212,10 @@ static int end(struct elision_thread *me, int place, const struct elided *as,
     if (me->count)
         return 0;
     if (aborted) {
-        tell_watcher(me, me->outer, false, true);
+        tell_watcher(me, me->outer, me->outer_as, false, true);
         return 0;
     }
-    count_commit(me, me->outer);
+    count_commit(me);
     if (unlikely(me->site != NULL)) {
         store_relaxed(me->site, 0);
         me->site = NULL;
@@ -237,7 +236,6 @@ static bool try_to_elide(struct elision_thread *me, struct lock *lock,
                          const struct elided *as, const void *caller, uint32_t tries)
 {
     struct atomic_u32 *site = site_of(caller);
-    me->rwlock = as->available != NULL;
     if (!may_elide(me, lock, as, site))
         return false;
     me->site = site && unlikely(load_relaxed(site) != 0) ? site : NULL;
@@ -283,7 +281,7 @@ static bool acquire_at_once(struct elision_thread *me, struct lock *lock,
                             const struct elided *as)
 {
     bool acquired = as->inner->trylock(lock);
-    count_acquired(me, lock, acquired);
+    count_acquired(me, lock, as, acquired);
     return acquired;
 }
 
@@ -326,12 +324,12 @@ bool elision_timedlock(struct lock *lock, const struct elided *as,
                             : is_free(lock, as) && try_to_elide(me, lock, as, NULL, 1))
         return true;
     const bool elides = me->count != 0;
-    tell_acquires(me, lock);
+    tell_acquires(me, lock, as);
     bool acquired = as->inner->timedlock(lock, deadline);
     if (acquired)
         elision_acquired(as);
     if (!elides)
-        count_acquired(me, lock, acquired);
+        count_acquired(me, lock, as, acquired);
     return acquired;
 }
 

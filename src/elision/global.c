@@ -72,7 +72,7 @@ static void push(struct member *me, struct lock *lock)
     me->depth++;
     show_owner(lock, 1);
     if (elided && me->depth > 1 && elision_depth())
-        add_inner(elision_thread(), lock);
+        add_inner(elision_thread(), lock, ELISION_MUTEX);
 }
 
 /* The caller has the one lock, or a transaction. Returns false, without it, if the mode

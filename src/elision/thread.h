@@ -21,7 +21,6 @@ struct elision_thread {
     uint8_t inner_count;      /* in `inner` */
     uint8_t failed;           /* attempts before this one */
     bool aborted;             /* emulation: the sections are no longer elided */
-    bool rwlock;              /* the outermost lock is one */
     uint32_t reading;         /* bit set: the places in `locks` of readers' sides */
     uint32_t sections;        /* since the transaction began */
     struct lock *locks[ELISION_LOCKS];
@@ -31,6 +30,7 @@ struct elision_thread {
     uintptr_t begun_at;       /* the instruction after the call that began it, or 0 */
     uint64_t entered, since;  /* ticks; see account.h. 0: not measured */
     const struct lock *inner[ELISION_LOCKS]; /* for the watcher: other locks elided */
+    uint8_t inner_sides[ELISION_LOCKS];      /* enum elision_side */
 };
 
 _Static_assert(sizeof(struct elision_thread) <= HTM_THREAD_WORDS * sizeof(uint64_t),

@@ -7,14 +7,18 @@
 #include "elision/counts.h"
 #include "locks/lock.h"
 
+enum elision_side { ELISION_MUTEX, ELISION_READERS, ELISION_WRITERS };
+
 /* A commit, or an acquisition and the attempts before it; in emulation, also an
- * abort. */
+ * abort. The locks may be destroyed already: only their addresses are known. */
 struct elision_outcome {
-    const struct lock *lock; /* the outermost one; NULL: a rwlock */
+    const struct lock *lock; /* the outermost one; of a rwlock, its address */
+    enum elision_side side;
     bool committed;
     bool emulated;                   /* aborted; the section kept its locks */
     unsigned inner_count;
     const struct lock *const *inner; /* ended with it; at most ELISION_LEVELS */
+    const uint8_t *inner_sides;      /* enum elision_side */
     const struct elision_counts *counts;
 };
 
@@ -26,9 +30,11 @@ struct elision_watcher {
 
 /* The functions that the recorder may call. */
 struct elision_watched {
-    unsigned (*open)(void); /* locks that the caller elides now */
-    bool (*covers)(const struct lock *lock); /* whether it may be elided */
-    const char *(*back_end)(void);           /* its name */
+    unsigned (*open)(void);                         /* locks that the caller elides */
+    bool (*elides)(const struct lock *lock);        /* whether it is one of them */
+    bool (*covers)(const struct lock *lock);        /* whether it may be elided */
+    bool (*covers_rwlock)(const struct lock *lock); /* the same for a rwlock */
+    const char *(*back_end)(void);                  /* its name */
     bool (*is_emulated)(void);
 };
 

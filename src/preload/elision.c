@@ -7,6 +7,7 @@
 #include "elision/list.h"
 #include "elision/rwlock_list.h"
 #include "elision/statistics.h"
+#include "elision/thread.h"
 #include "elision/watch.h"
 #include "preload/dispatch.h"
 #include "preload/plan.h"
@@ -64,8 +65,9 @@ static void tell(const char *elided, const char *inner, char *note)
         note[0] = '0'; /* children inherit these bytes */
 }
 
-static bool is_used;    /* mutexes are elided in this process */
-static bool is_default; /* so may be those whose algorithm is not resolved yet */
+static bool is_used; /* locks are elided in this process */
+/* So may be those whose algorithm is not resolved yet. */
+static bool is_default, is_default_rwlock;
 
 /* See elision/watch.h. Mutexes with an owner are never elided. */
 static bool covers(const struct lock *lock)
@@ -75,6 +77,20 @@ static bool covers(const struct lock *lock)
         return false;
     const unsigned slot = load_relaxed(&lock->algorithm);
     return slot == DISPATCH_DEFAULT ? is_default : is_elided(slot - 1);
+}
+
+static bool covers_rwlock(const struct lock *lock)
+{
+    const struct rwlock *rwlock = (const struct rwlock *)(const void *)lock;
+    if (rwlock->shared)
+        return false;
+    const unsigned slot = load_relaxed(&rwlock->algorithm);
+    return slot ? is_elided_rwlock(slot - 1) : is_default_rwlock; /* rwlock.h */
+}
+
+static bool elides(const struct lock *lock)
+{
+    return elision_place(elision_thread(), lock) >= 0;
 }
 
 static const char *back_end_name(void)
@@ -87,8 +103,8 @@ hasp_elision_watch(const struct elision_watcher *watcher);
 
 const struct elision_watched *hasp_elision_watch(const struct elision_watcher *watcher)
 {
-    static const struct elision_watched watched = {elision_depth, covers, back_end_name,
-                                                   htm_emulated};
+    static const struct elision_watched watched = {
+        elision_depth, elides, covers, covers_rwlock, back_end_name, htm_emulated};
     startup();
     if (!is_used)
         return NULL;
@@ -127,7 +143,8 @@ bool elision_prepare(unsigned chosen, unsigned rwlock, struct elision_environmen
         elision_settings.timed = true;
     }
     is_used = htm_offered();
-    is_default = is_elided(chosen) || plan_active;
+    is_default = is_elided(chosen) || (index && plan_active);
+    is_default_rwlock = is_elided_rwlock(rwlock) || (other && plan_active);
     if (is_used)
         return true;
     if (!with.back_end || strcmp(with.back_end, "never") != 0)

@@ -125,7 +125,7 @@ struct trace_header {
      * all its processes together, in hundredths of a CPU; empty: none did. */
     char neighbour[16];
     uint64_t neighbour_percent;
-    uint64_t transactions; /* enum trace_transactions: of elided mutexes */
+    uint64_t transactions; /* enum trace_transactions: of elided locks */
 };
 
 /* The event that `cache_misses` in the site statistics counts. */

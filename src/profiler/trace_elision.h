@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Elided mutexes in the trace. Include trace.h instead. */
+/* Elided locks in the trace. Include trace.h instead. */
 #ifndef HASP_PROFILER_TRACE_ELISION_H
 #define HASP_PROFILER_TRACE_ELISION_H
 

@@ -16,7 +16,11 @@ from typing import Any
 import pytest
 from lock_list import Record, wrapped_records
 from preload import matrix
+from preload.test_plan import symbol
 from preload.test_rwlocks import environment
+
+from hasp.locks.site_plan.flatten import flatten
+from hasp.locks.site_plan.model import Entry, Module, SitePlan
 
 pytestmark = pytest.mark.timeout(2 * matrix.TIME_LIMIT + 60)
 
@@ -108,6 +112,26 @@ def test_a_read_section_commits_beside_a_reader(lock: Record, tmp_path: Path) ->
             pytest.skip(outcome.text)
         assert outcome.status == "passed", outcome
         assert total(tmp_path, "commits") == commits
+
+
+def test_a_plan_elides_the_rwlocks_of_a_site(tmp_path: Path) -> None:
+    program = matrix.PROGRAMS / "elided_rwlocks"
+    module, offset = Module(program.name), symbol(program, "lock")[0]
+    for lock, elides in (("elide+rw-futex", True), ("rw-ttas", False)):
+        entry = Entry.of_global("lock", lock, module, offset, "rwlock")
+        (tmp_path / "plan").write_text(flatten(SitePlan((entry,), "glibc")))
+        extra = {
+            "HASP_PLAN": str(tmp_path / "plan"),
+            "HASP_ELISION": "seed:2",
+            "HASP_ELISION_STATISTICS": str(tmp_path / "counts"),
+        }
+        case = "random_sections"
+        outcome = matrix.run_case(program.name, case, matrix.PASS_THROUGH, extra)
+        assert outcome.status == "passed", outcome
+        assert (tmp_path / "counts").exists() == elides
+        if elides:
+            assert total(tmp_path, "commits") > 10
+            (tmp_path / "counts").unlink()
 
 
 def run_hasp(*words: str, **env: str) -> subprocess.CompletedProcess[str]:

@@ -1,29 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/profile/elision.h"
 
+#include "profiler/record/misuse.h"
+
 #include <dlfcn.h>
+#include <errno.h>
 #include <string.h>
 
 const struct elision_watched *elision_library;
 
-/* A lock function that the thread has called, while it is outside transactions. */
-struct call {
-    struct record_acquisition acquisition;
-    const pthread_mutex_t *mutex;
-    void *caller;
-    bool recorded; /* `acquisition` has begun */
-};
+static __thread struct elided_call *current
+    __attribute__((tls_model("initial-exec")));
 
-static __thread struct call *current __attribute__((tls_model("initial-exec")));
+/* Locked inside the thread's elided section. An abort rolls back what it has added. */
+enum { NOTED = 16 };
+static __thread struct {
+    const void *object[NOTED];
+    const struct record_as *as[NOTED];
+    unsigned count;
+} noted __attribute__((tls_model("initial-exec")));
+
+int elision_note(const void *object, const struct record_as *as, int result)
+{
+    if (result != 0 || noted.count == NOTED)
+        return result;
+    noted.object[noted.count] = object;
+    noted.as[noted.count++] = as;
+    return result;
+}
+
+static void record_noted(void)
+{
+    for (unsigned i = 0; i < noted.count; i++)
+        record_elided(noted.object[i], noted.as[i], NULL, 1, NULL);
+    noted.count = 0;
+}
 
 static void acquires(const struct lock *lock, bool busy)
 {
-    struct call *call = current;
-    if (!call || (const void *)call->mutex != lock || call->recorded)
+    struct elided_call *call = current;
+    if (!call || call->object != lock || call->recorded)
         return;
     if (!record_skips(busy))
-        call->recorded = record_acquire_begin(&call->acquisition, call->mutex,
-                                              &as_mutex, busy, call->caller);
+        call->recorded = record_acquire_begin(&call->acquisition, call->object,
+                                              call->as, busy, call->caller);
 }
 
 _Static_assert((int)TRACE_ELISION_CAUSES == (int)ELISION_CAUSES &&
@@ -57,19 +77,28 @@ static struct trace_elision as_recorded(const struct elision_outcome *outcome)
     return to;
 }
 
+static const struct record_as *as_of(enum elision_side side)
+{
+    return side == ELISION_MUTEX     ? &as_mutex
+           : side == ELISION_READERS ? &as_reader
+                                     : &as_writer;
+}
+
 static void ended(const struct elision_outcome *outcome)
 {
     static const struct trace_elision elided = {.elided = 1};
     const struct trace_elision *nested = outcome->emulated ? NULL : &elided;
-    struct call *call = current;
+    struct elided_call *call = current;
     const bool during = call && call->recorded;
     const struct trace_elision more = as_recorded(outcome);
     const uint32_t sections = (uint32_t)more.elided + outcome->emulated;
-    if (outcome->lock)
-        record_elided(outcome->lock, &as_mutex, &more, sections,
-                      during ? &call->acquisition : NULL);
+    record_elided(outcome->lock, as_of(outcome->side), &more, sections,
+                  during ? &call->acquisition : NULL);
     for (unsigned i = 0; i < outcome->inner_count; i++)
-        record_elided(outcome->inner[i], &as_mutex, nested, 1, NULL);
+        record_elided(outcome->inner[i], as_of(outcome->inner_sides[i]), nested, 1,
+                      NULL);
+    if (outcome->committed || outcome->emulated)
+        record_noted();
 }
 
 void elision_watch(void)
@@ -98,59 +127,42 @@ static bool is_off(void)
     return !record_here.me && record_skips(false);
 }
 
-static struct call *begin(struct call *call, const pthread_mutex_t *mutex, void *caller)
+bool elided_begin(struct elided_call *call, const void *object,
+                  const struct record_as *as, void *caller)
 {
-    struct call *outer = current; /* of a function that a signal interrupted */
-    call->mutex = mutex;
+    if (is_off() || elision_is_open())
+        return false;
+    call->object = object;
+    call->as = as;
     call->caller = caller;
     call->recorded = false;
-    record_before_elision(mutex, &as_mutex, caller);
+    call->outer = current;
+    record_before_elision(object, as, caller);
     current = call;
-    return outer;
+    return true;
 }
 
-/* Ends the call. In a transaction, the next abort undoes what this writes. */
-static int end(struct call *call, struct call *outer, int result)
+/* In a transaction, the next abort undoes what this writes. */
+int elided_end(struct elided_call *call, int result)
 {
-    current = outer;
+    current = call->outer;
     if (!call->recorded && result == 0 && !elision_is_open()) /* global mode, nested */
-        call->recorded = record_acquire_begin(&call->acquisition, call->mutex,
-                                              &as_mutex, false, call->caller);
+        call->recorded = record_acquire_begin(&call->acquisition, call->object,
+                                              call->as, false, call->caller);
     if (call->recorded)
         record_acquire_end(&call->acquisition, mutex_outcome(result));
+    if (unlikely(result == EDEADLK))
+        misuse_relocking(call->object, call->caller);
     return result;
 }
 
-int elided_lock(pthread_mutex_t *mutex, void *caller)
-{
-    struct call call;
-    if (is_off() || elision_is_open())
-        return next.pthread_mutex_lock(mutex);
-    struct call *outer = begin(&call, mutex, caller);
-    return end(&call, outer, next.pthread_mutex_lock(mutex));
-}
-
-int elided_clocklock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *at,
-                     void *caller)
-{
-    struct call call;
-    if (is_off() || elision_is_open())
-        return next.pthread_mutex_clocklock(mutex, clock, at);
-    struct call *outer = begin(&call, mutex, caller);
-    return end(&call, outer, next.pthread_mutex_clocklock(mutex, clock, at));
-}
-
 /* It never waits, so an acquisition is recorded after it. */
-int elided_trylock(pthread_mutex_t *mutex, void *caller)
+int elided_tried(struct elided_call *call, int result)
 {
     struct record_acquisition a;
-    struct call call;
-    if (is_off() || elision_is_open())
-        return next.pthread_mutex_trylock(mutex);
-    struct call *outer = begin(&call, mutex, caller);
-    int result = next.pthread_mutex_trylock(mutex);
-    current = outer;
-    if (!elision_is_open() && record_trylock_begin(&a, mutex, &as_mutex, caller))
+    current = call->outer;
+    if (!elision_is_open() &&
+        record_trylock_begin(&a, call->object, call->as, call->caller))
         record_trylock_end(&a, mutex_outcome(result) == RECORD_GOT);
     return result;
 }

@@ -108,8 +108,8 @@ int mutex_destroy(pthread_mutex_t *mutex, void *caller)
 __attribute__((noinline)) int mutex_lock(pthread_mutex_t *mutex, void *caller)
 {
     struct record_acquisition a;
-    if (unlikely(elision_covers(mutex)))
-        return elided_lock(mutex, caller);
+    RECORD_ELIDED(elision_covers(mutex), mutex, &as_mutex, elided_end,
+                  next.pthread_mutex_lock(mutex), caller);
     bool special = !is_usual(mutex) || (!looks_free(mutex) && is_busy(mutex));
     if (!special && record_count_nested_lock(mutex, caller))
         return next.pthread_mutex_lock(mutex);
@@ -153,8 +153,8 @@ static __attribute__((noinline)) int try_recorded(pthread_mutex_t *mutex, void *
 
 int mutex_trylock(pthread_mutex_t *mutex, void *caller)
 {
-    if (unlikely(elision_covers(mutex)))
-        return elided_trylock(mutex, caller);
+    RECORD_ELIDED(elision_covers(mutex), mutex, &as_mutex, elided_tried,
+                  next.pthread_mutex_trylock(mutex), caller);
     record_prefetch(mutex);
     if (record_skips(is_taken(mutex)))
         return next.pthread_mutex_trylock(mutex);
@@ -164,8 +164,8 @@ int mutex_trylock(pthread_mutex_t *mutex, void *caller)
 int mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *at, void *caller)
 {
     struct record_acquisition a;
-    if (unlikely(elision_covers(mutex)))
-        return elided_clocklock(mutex, CLOCK_REALTIME, at, caller);
+    RECORD_ELIDED(elision_covers(mutex), mutex, &as_mutex, elided_end,
+                  next.pthread_mutex_timedlock(mutex, at), caller);
     if (!record_acquire_begin(&a, mutex, &as_mutex, will_wait(mutex), caller))
         return next.pthread_mutex_timedlock(mutex, at);
     int result = next.pthread_mutex_timedlock(mutex, at);
@@ -232,8 +232,8 @@ EXPORT int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
                                    const struct timespec *at)
 {
     struct record_acquisition a;
-    if (unlikely(elision_covers(mutex)))
-        return elided_clocklock(mutex, clock, at, RECORD_CALLER);
+    RECORD_ELIDED(elision_covers(mutex), mutex, &as_mutex, elided_end,
+                  next.pthread_mutex_clocklock(mutex, clock, at), RECORD_CALLER);
     const bool busy = will_wait(mutex);
     if (!record_acquire_begin(&a, mutex, &as_mutex, busy, RECORD_CALLER))
         return next.pthread_mutex_clocklock(mutex, clock, at);

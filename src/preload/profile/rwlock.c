@@ -7,7 +7,7 @@
  * libhasp.so returns the state of its own rwlocks in the same form, and stores the
  * writer where glibc does.
  */
-#include "preload/profile/next.h"
+#include "preload/profile/elision.h"
 
 #include "profiler/record/misuse.h"
 
@@ -36,24 +36,23 @@ static bool writers_first(const pthread_rwlock_t *lock)
     return lock->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
 }
 
-/* Indexed by writers_first(). */
-static const struct record_as readers[] = {
-    {TRACE_RWLOCK, TRACE_READ, sizeof(pthread_rwlock_t), 0},
-    {TRACE_RWLOCK, TRACE_READ, sizeof(pthread_rwlock_t), TRACE_WRITERS_FIRST},
-};
-static const struct record_as writers[] = {
-    {TRACE_RWLOCK, TRACE_WRITE, sizeof(pthread_rwlock_t), 0},
-    {TRACE_RWLOCK, TRACE_WRITE, sizeof(pthread_rwlock_t), TRACE_WRITERS_FIRST},
-};
+const struct record_as as_reader = {TRACE_RWLOCK, TRACE_READ, sizeof(pthread_rwlock_t),
+                                    0};
+const struct record_as as_writer = {TRACE_RWLOCK, TRACE_WRITE, sizeof(pthread_rwlock_t),
+                                    0};
+static const struct record_as as_gated_reader = {
+    TRACE_RWLOCK, TRACE_READ, sizeof(pthread_rwlock_t), TRACE_WRITERS_FIRST};
+static const struct record_as as_preferred_writer = {
+    TRACE_RWLOCK, TRACE_WRITE, sizeof(pthread_rwlock_t), TRACE_WRITERS_FIRST};
 
-static const struct record_as *as_reader(const pthread_rwlock_t *lock)
+static const struct record_as *reader_of(const pthread_rwlock_t *lock)
 {
-    return &readers[writers_first(lock)];
+    return writers_first(lock) ? &as_gated_reader : &as_reader;
 }
 
-static const struct record_as *as_writer(const pthread_rwlock_t *lock)
+static const struct record_as *writer_of(const pthread_rwlock_t *lock)
 {
-    return &writers[writers_first(lock)];
+    return writers_first(lock) ? &as_preferred_writer : &as_writer;
 }
 
 static bool busy_for_reader(const pthread_rwlock_t *lock)
@@ -72,6 +71,14 @@ static bool written_by_caller(const pthread_rwlock_t *lock)
 {
     return held_by_writer(state_of(lock, 1)) &&
            (uint32_t)lock->__data.__cur_writer == current_thread();
+}
+
+/* Returns whether a hold of the caller would have been recorded. Those of readers that
+ * begin in an elided section are not, and may end after it. */
+static bool is_seen(const pthread_rwlock_t *lock)
+{
+    return !elision_watched() ||
+           (!elision_is_open() && held_by_writer(state_of(lock, 1)));
 }
 
 static uint32_t flags_of(const pthread_rwlock_t *lock)
@@ -93,7 +100,7 @@ EXPORT int pthread_rwlock_init(pthread_rwlock_t *lock,
     misuse_initialising(lock, busy_for_writer(lock), RECORD_CALLER);
     int result = next.pthread_rwlock_init(lock, attributes);
     if (result == 0)
-        record_created(lock, as_writer(lock), flags_of(lock), RECORD_CALLER);
+        record_created(lock, writer_of(lock), flags_of(lock), RECORD_CALLER);
     return result;
 }
 
@@ -105,6 +112,9 @@ EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *lock)
         record_destroyed(lock);
     return result;
 }
+
+#define ELIDED(as, end, call)                                                          \
+    RECORD_ELIDED(elision_covers_rwlock(lock), lock, as, end, call, RECORD_CALLER)
 
 #define RECORDED(as, busy, call)                                                       \
     struct record_acquisition a;                                                       \
@@ -121,45 +131,53 @@ EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *lock)
 EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
     const void *key = (const void *)record_key(lock, TRACE_READ);
+    ELIDED(reader_of(lock), elided_end, next.pthread_rwlock_rdlock(lock));
     record_prefetch(lock);
     bool busy = busy_for_reader(lock);
     if (record_skips(busy) || record_count_lock(key, busy))
         return next.pthread_rwlock_rdlock(lock);
-    RECORDED(as_reader(lock), busy_for_reader(lock), next.pthread_rwlock_rdlock(lock));
+    RECORDED(reader_of(lock), busy_for_reader(lock), next.pthread_rwlock_rdlock(lock));
 }
 
 EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
+    ELIDED(writer_of(lock), elided_end, next.pthread_rwlock_wrlock(lock));
     record_prefetch(lock);
     bool busy = busy_for_writer(lock);
     if (record_skips(busy) || record_count_lock(lock, busy))
         return next.pthread_rwlock_wrlock(lock);
-    RECORDED(as_writer(lock), busy_for_writer(lock), next.pthread_rwlock_wrlock(lock));
+    RECORDED(writer_of(lock), busy_for_writer(lock), next.pthread_rwlock_wrlock(lock));
 }
 
 EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *at)
 {
-    RECORDED(as_reader(lock), busy_for_reader(lock),
+    ELIDED(reader_of(lock), elided_end, next.pthread_rwlock_timedrdlock(lock, at));
+    RECORDED(reader_of(lock), busy_for_reader(lock),
              next.pthread_rwlock_timedrdlock(lock, at));
 }
 
 EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *at)
 {
-    RECORDED(as_writer(lock), busy_for_writer(lock),
+    ELIDED(writer_of(lock), elided_end, next.pthread_rwlock_timedwrlock(lock, at));
+    RECORDED(writer_of(lock), busy_for_writer(lock),
              next.pthread_rwlock_timedwrlock(lock, at));
 }
 
 EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
                                       const struct timespec *at)
 {
-    RECORDED(as_reader(lock), busy_for_reader(lock),
+    ELIDED(reader_of(lock), elided_end,
+           next.pthread_rwlock_clockrdlock(lock, clock, at));
+    RECORDED(reader_of(lock), busy_for_reader(lock),
              next.pthread_rwlock_clockrdlock(lock, clock, at));
 }
 
 EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
                                       const struct timespec *at)
 {
-    RECORDED(as_writer(lock), busy_for_writer(lock),
+    ELIDED(writer_of(lock), elided_end,
+           next.pthread_rwlock_clockwrlock(lock, clock, at));
+    RECORDED(writer_of(lock), busy_for_writer(lock),
              next.pthread_rwlock_clockwrlock(lock, clock, at));
 }
 
@@ -173,12 +191,14 @@ EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
 
 EXPORT int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
 {
-    TRIED(as_reader(lock), busy_for_reader(lock), next.pthread_rwlock_tryrdlock(lock));
+    ELIDED(reader_of(lock), elided_tried, next.pthread_rwlock_tryrdlock(lock));
+    TRIED(reader_of(lock), busy_for_reader(lock), next.pthread_rwlock_tryrdlock(lock));
 }
 
 EXPORT int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
 {
-    TRIED(as_writer(lock), busy_for_writer(lock), next.pthread_rwlock_trywrlock(lock));
+    ELIDED(writer_of(lock), elided_tried, next.pthread_rwlock_trywrlock(lock));
+    TRIED(writer_of(lock), busy_for_writer(lock), next.pthread_rwlock_trywrlock(lock));
 }
 
 EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *lock)
@@ -186,13 +206,15 @@ EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *lock)
     struct record_release r;
     if (record_release_skips())
         return next.pthread_rwlock_unlock(lock);
+    if (elision_is_open_of(lock))
+        return next.pthread_rwlock_unlock(lock);
     enum trace_operation held = written_by_caller(lock) ? TRACE_WRITE : TRACE_READ;
     uintptr_t key = record_key(lock, held);
     if (record_count_unlock((const void *)key))
         return next.pthread_rwlock_unlock(lock);
     const uint32_t depth = misuse_depth();
     if (!record_release_begin(&r, key)) {
-        if (misuse_depth() == depth)
+        if (misuse_depth() == depth && is_seen(lock))
             misuse_unlocking_rwlock(lock, !busy_for_writer(lock), RECORD_CALLER);
         return next.pthread_rwlock_unlock(lock);
     }

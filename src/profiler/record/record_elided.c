@@ -9,10 +9,11 @@ void record_before_elision(const void *object, const struct record_as *as, void 
 {
     struct recording *me = record_me();
     uint32_t lock;
-    if (!me || record_fetch(me, (uintptr_t)object, &lock))
+    const uintptr_t key = record_key(object, as->operation);
+    if (!me || record_fetch(me, key, &lock))
         return;
     record_enter(me);
-    lock_counts_find(me, (uintptr_t)object, as, caller);
+    lock_counts_find(me, key, as, caller);
     record_leave(me);
 }
 
@@ -21,8 +22,8 @@ uint32_t record_transactions;
 static void add(struct recording *me, const void *object, const struct record_as *as,
                 const struct trace_elision *more, uint32_t acquisitions)
 {
-    struct trace_lock_count *count =
-        lock_counts_find(me, (uintptr_t)object, as, RECORD_CALLER);
+    const uintptr_t key = record_key(object, as->operation);
+    struct trace_lock_count *count = lock_counts_find(me, key, as, RECORD_CALLER);
     struct trace_site_stats *use = site_stats_of(count);
     count->acquisitions += acquisitions;
     use->acquisitions += acquisitions;

@@ -16,7 +16,7 @@ from hasp.profile.live.columns import site_cells, site_headings
 from hasp.profile.live.interval import between
 from hasp.profile.model.build import load
 from hasp.profile.model.elision import CAUSES
-from hasp.profile.model.profile import Profile
+from hasp.profile.model.profile import Kind, Operation, Profile
 from hasp.profile.model.snapshot import take
 from hasp.profile.report.document import document
 from hasp.profile.report.figures import metric
@@ -36,6 +36,7 @@ def record(tmp_path: Path) -> Callable[..., tuple[Profile, dict[str, Any]]]:
         mode: str = "",
         lock: str = "elide+futex",
         program: str = "elision",
+        **more: str,
     ) -> tuple[Profile, dict[str, Any]]:
         counts = tmp_path / "counts"
         extra = {
@@ -45,6 +46,7 @@ def record(tmp_path: Path) -> Callable[..., tuple[Profile, dict[str, Any]]]:
             "HASP_TRACE_MODE": mode,
             "HASP_TRACE_LOCK": lock,
             "LD_PRELOAD": str(matrix.library()),
+            **more,
         }
         recorder = matrix.library().parent / "profile" / "libhasp-profile.so"
         elided = matrix.Lock(lock)
@@ -119,6 +121,48 @@ def test_recording_aborts_nothing(record) -> None:
     sums = [site.total.elision for site in profile.sites if site.total]
     assert sum(one.commits for one in sums if one) > 100
     assert counted["aborts"]["other"] <= 10  # a thread starts, or allocates
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="undo is for x86-64")
+def test_recording_aborts_no_section_of_a_rwlock(
+    record, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """120 sections by two threads, and two more: nested ones, and mutexes inside."""
+    sections, nested, last = 120, 60, 2
+    profile, counted = record(
+        *("random_sections", "undo"),
+        program="elided_rwlocks",
+        lock="glibc",
+        HASP_RWLOCK="elide+rw-futex",
+        HASP_ELISION_OPTIONS="skip=0,sites=0,guard=0",
+    )
+    (site,) = [site for site in profile.sites if site.kind is Kind.RWLOCK]
+    found = site.total.elision
+    assert found.commits == counted["commits"] > sections * 0.9
+    assert counted["aborts"]["other"] <= 6  # a thread starts, or allocates
+    assert set(site.stats) == {Operation.READ, Operation.WRITE}
+    assert abs(site.total.acquisitions - sections - nested - last) < nested / 2
+    print_report(profile, Choice(metric("share")))
+    table = capsys.readouterr().out.partition("EMULATED")[2]
+    assert "&lock" in table and "&mutex" not in table
+
+
+def test_the_sums_of_each_rwlock_agree(record) -> None:
+    profile, counted = record(
+        *("half_writes", "seed:3"),
+        program="rwlocks/rw_exclusion",
+        lock="glibc",
+        HASP_RWLOCK="elide+rw-ttas",
+    )
+    found = [site for site in profile.sites if site.kind is Kind.RWLOCK]
+    sums = [one for site in found if (one := site.total.elision) is not None]
+    for one in sums:
+        assert one.begins == one.commits + one.aborted
+        assert one.commits == sum(one.committed_after) == sum(one.levels)
+    for name in (*TOTALS, "elided", "fallbacks"):
+        assert sum(getattr(one, name) for one in sums) == counted[name], name
+    acquisitions = sum(site.total.acquisitions for site in found)
+    assert acquisitions == counted["elided"] + counted["acquired"]
 
 
 def test_reports_show_them(

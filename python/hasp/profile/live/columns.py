@@ -47,7 +47,7 @@ def order_of(title: str) -> Order:
 
 
 SITE_HEADINGS = ("site", "waiting", "held", "acq/s", "cont", "now", "holder", "waiters")
-ELIDED = "elided"  # this column is only shown if mutexes are elided
+ELIDED = "elided"  # this column is only shown if locks are elided
 ELIDED_PLACE = SITE_HEADINGS.index("cont")
 THREAD_HEADINGS = ("thread", "tid", "waiting", "section", "cpu", "now")
 

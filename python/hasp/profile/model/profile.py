@@ -333,7 +333,7 @@ class Profile:
     stale_proofs: str = ""  # why others beside the trace are ignored
     unseen_runtimes: Sequence[Runtime] = ()
     held_at_end: Sequence[HeldAtEnd] = ()
-    transactions: str = ""  # that elided mutexes: rtm; emulated: script or undo
+    transactions: str = ""  # that elided locks: rtm; emulated: script or undo
     delegation: Delegation = NO_DELEGATION
     other_locks: Mapping[Kind, str] = field(default_factory=dict)  # not glibc's
     # Site numbers by lock number; 0: none. If empty, the sites' locks are searched.

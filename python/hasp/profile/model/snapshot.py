@@ -93,7 +93,7 @@ class Snapshot:
     pid: int
     command: str
     lock: str  # the algorithms, in words
-    elides: bool  # mutexes, by transactions
+    elides: bool  # by transactions
     ended: bool
     begin: int  # ticks
     now: int
