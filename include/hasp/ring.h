@@ -24,11 +24,11 @@
  *   EAGAIN      the ring is full, or empty (only functions called try)
  *   EPIPE       the other side has closed. A receiver first gets all messages
  *   EOWNERDEAD  the other side's thread or process has ended without closing. A
- *               receiver first gets all messages. Only functions that wait, and
- *               hasp_ring_sender_peer() and hasp_ring_receiver_peer(); see
- *   hasp/channel.h EMSGSIZE    the message is longer than hasp_ring_longest(), or than
- *   was reserved ETIMEDOUT   the time `until` has come (NULL: wait for ever). A waiter
- *               notices it once it has spun
+ *               receiver first gets all messages. Functions that wait return it, and
+ *               hasp_ring_sender_peer() and hasp_ring_receiver_peer(), as for channels
+ *   EMSGSIZE    the message is longer than hasp_ring_longest(), or than was reserved
+ *   ETIMEDOUT   the time `until` has come (NULL: wait for ever). A waiter notices it
+ *               once it has spun
  *   EBUSY       this side of the ring has been opened before
  *   EINVAL      an argument is wrong, or the memory holds no ring. Functions that wait
  *               return it for a clock other than CLOCK_REALTIME and CLOCK_MONOTONIC, or

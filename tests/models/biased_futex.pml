@@ -8,16 +8,23 @@
  * the condition variables.
  *
  * Not modelled: buckets shared by locks (which cost needless wake-ups), the path of
- * single-threaded processes, and the attempts of a waiter that spins before it waits: a
- * failed one changes nothing, and the last one is the single attempt of the model.
+ * single-threaded processes, and forks.
  *
- * Models: src/locks/algorithms/futex.h futex_sleep=ab9749b5 futex_wait=08b06799
- * Models: src/locks/algorithms/futex.h futex_timedlock=2f10271c futex_unlock=f0664eb4
+ * Models: src/locks/algorithms/futex.h futex_sleep_or_spin=433ca404 futex_wait=351c823d
+ * Models: src/locks/algorithms/futex.h futex_timedlock=800a98be futex_unlock=e80a7bda
+ * Models: src/locks/algorithms/futex.h futex_release=438ebe92
+ * Models: src/locks/algorithms/futex_spin.h futex_spin_patiently=a4076667
+ * Models: src/locks/algorithms/futex_spin.h futex_spin_alone=232d034b
+ * Models: src/locks/algorithms/futex_patience.h futex_adapt=a0b23d23
  * Models: src/locks/algorithms/futex.c futex_wait_biased=199162ea
  *
  * Run: 3 threads -DTHREADS=3 -DROUNDS=2
  * Slow: 4 threads -DTHREADS=4 -DROUNDS=1
  * Run: unbiased -DTHREADS=3 -DROUNDS=2 -DUNBIASED
+ * Run: spinning -DTHREADS=3 -DROUNDS=1 -DSPINS -DUNBIASED
+ * Run: spinning, biased -DTHREADS=3 -DROUNDS=1 -DSPINS
+ * Slow: spinning twice -DTHREADS=3 -DROUNDS=2 -DSPINS -DUNBIASED
+ * Slow: four spinning threads -DTHREADS=4 -DROUNDS=1 -DSPINS -DUNBIASED
  * Run: no membarrier -DTHREADS=3 -DROUNDS=1 -DWITHOUT_BARRIER -DALL_SERVED
  *
  * Bug: NO_HEAVY_BARRIER the waiter does not execute the heavy barrier: invalid end state
@@ -27,6 +34,8 @@
  * Bug: LEAVER_FLAG a waiter that gives up sets FUTEX_SHARED: invalid end state
  * Bug: EARLY_COUNT_OUT the waiter is not counted while it sleeps: invalid end state
  * Bug: TAKE_AS_1 a woken thread stores 1 in the word: invalid end state UNBIASED
+ * Bug: SLEEPS_ON_ITS_OWN_3 who relieved a holder sleeps while the word is 3: invalid end state SPINS
+ * Bug: RELIEVES_AND_TAKES_AS_1 who relieved a holder stores 1 in the word: invalid end state SPINS
  * Bug: NO_WAKE_UP the exchange's result is ignored: invalid end state UNBIASED
  * Bug: TEST_THEN_SET the word is taken by load and store: assertion violated
  * Bug: NO_SLICES without the barrier it sleeps indefinitely: acceptance cycle WITHOUT_BARRIER
@@ -38,7 +47,7 @@
 
 proctype locker(byte self; bool has_deadline)
 {
-    byte round, old, t;
+    byte round, old, t, taken, spun;
     bool acquired, in_time;
     for (round : 1 .. ROUNDS) {
         futex_timedlock(THE_LOCK);

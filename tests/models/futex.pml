@@ -3,11 +3,16 @@
  * The default lock: three-state futex with a biased release (futex.h, futex.c), for
  * inclusion in models. A lock is three cells, of which the third represents its bucket
  * in the table of sleepers. The including process declares the variables `old`, `t`,
- * `acquired`, `in_time` and `has_deadline`.
+ * `taken`, `spun`, `acquired`, `in_time` and `has_deadline`.
  */
 #define WORD(lock) (3 * (lock))
 #define MODE(lock) (3 * (lock) + 1)
 #define SLEEPERS(lock) (3 * (lock) + 2)
+
+/* Values of `spun`. */
+#define NOT_SPUN 0
+#define IN_VAIN 1
+#define ACQUIRED 2
 
 #ifdef UNBIASED
 #define BIASED_NOW(lock) false
@@ -24,18 +29,85 @@ inline heavy_barrier()
     t = 0
 }
 
-/* Acquires the word, or leaves 2 in it; sleeps between attempts. */
+/* With SPINS, a waiter spins before it sleeps, or does not. It may relieve the holder of
+ * waking a sleeper, by 3. Of its attempts, only the last one matters. `least` is what it
+ * stores in the word if it sees no sleepers. Several waiters may spin: one may have lost
+ * its CPU. */
+inline futex_spin(lock, least)
+{
+    spun = NOT_SPUN;
+    if
+    :: true
+#ifdef SPINS
+    :: true ->
+       taken = least;
+       old = LOAD(WORD(lock));
+#ifndef BUG_RELIEVES_AND_TAKES_AS_1
+       taken = (old > taken -> 2 : taken);
+#endif
+       if
+       :: old == 2 -> compare_exchange(WORD(lock), 2, 3, acquired)
+       :: true
+       fi;
+       old = LOAD(WORD(lock));
+#ifndef BUG_RELIEVES_AND_TAKES_AS_1
+       taken = (old > taken -> 2 : taken);
+#endif
+       acquired = false;
+       if
+       :: old == 0 -> compare_exchange(WORD(lock), 0, taken, acquired)
+       :: else
+       fi;
+       taken = 0;
+       old = 0;
+       spun = (acquired -> ACQUIRED : IN_VAIN)
+#endif
+    fi
+}
+
+/* Acquires the word; a waiter that has relieved a holder leaves 2 in it before it
+ * sleeps. Others may sleep while it is 3. */
+inline futex_sleep_or_spin(lock)
+{
+    do
+    :: spun == ACQUIRED -> break
+    :: else ->
+#ifdef BUG_SLEEPS_ON_ITS_OWN_3
+       old = LOAD(WORD(lock));
+#else
+       old = (spun == IN_VAIN -> 2 : LOAD(WORD(lock)));
+#endif
+       if
+       :: old != 3 ->
+          exchange(WORD(lock), 2, old);
+          if
+          :: old == 0 ->
+             acquired = true;
+#ifdef BUG_TAKE_AS_1
+             plain_store(WORD(lock), 1);
+#endif
+             break
+          :: else
+          fi;
+          old = 2
+       :: else
+       fi;
+       park(WORD(lock), old, has_deadline, in_time);
+       if
+       :: in_time
+       :: !in_time -> acquired = false; break
+       fi;
+       futex_spin(lock, 2)
+    od
+}
+
+/* Of a biased lock: acquires the word, or leaves 2 in it; sleeps between attempts. */
 inline futex_sleep(lock, slices)
 {
     do
     :: exchange(WORD(lock), 2, old);
        if
-       :: old == 0 ->
-          acquired = true;
-#ifdef BUG_TAKE_AS_1
-          plain_store(WORD(lock), 1);
-#endif
-          break
+       :: old == 0 -> acquired = true; break
        :: else
        fi;
        park(WORD(lock), 2, has_deadline || slices, in_time);
@@ -85,7 +157,7 @@ inline futex_wait(lock)
 {
     if
     :: BIASED_NOW(lock) -> futex_wait_biased(lock)
-    :: !BIASED_NOW(lock) -> futex_sleep(lock, false)
+    :: !BIASED_NOW(lock) -> futex_sleep_or_spin(lock)
     fi
 }
 
@@ -102,7 +174,20 @@ inline futex_timedlock(lock)
 #endif
     if
     :: acquired
-    :: else -> futex_wait(lock)
+    :: else ->
+       futex_spin(lock, 1);
+       if
+       :: spun != ACQUIRED -> futex_wait(lock)
+       :: else
+       fi;
+       if
+#ifdef SPINS
+       :: acquired && BIASED_NOW(lock) -> plain_store(MODE(lock), 1)
+#endif
+       :: true
+       fi;
+       spun = NOT_SPUN;
+       old = 0
     fi
 }
 

@@ -15,7 +15,8 @@
  * pool never runs out (a thread that finds it empty waits here).
  *
  * Models: src/locks/waiting/policies.h end_condition_stay=06346720 move_to_sleepers=bd235c91
- * Models: src/locks/algorithms/futex.h futex_adopt=3a8e69a0 futex_relock=bd7b078b
+ * Models: src/locks/algorithms/futex.h futex_adopt=3a8e69a0 futex_relock=b5091613
+ * Models: src/locks/algorithms/futex.h futex_retake=6b9756d9
  * Models: src/condition/wait.h condition_begin=c7cab032 condition_hand_over=3de3d0b3
  * Models: src/condition/wait.h condition_sleep=a0b4b635 condition_outcome=406cc016
  * Models: src/condition/wait.h condition_reacquire=ddb6074d
@@ -134,7 +135,7 @@ inline futex_relock(lock)
     fi;
     if
     :: acquired
-    :: else -> futex_wait(lock)
+    :: else -> spun = IN_VAIN; futex_wait(lock)
     fi
 }
 
@@ -192,7 +193,7 @@ inline condition_reacquire(lock, n)
 
 proctype waiter(byte self; byte lock; bool timed)
 {
-    byte n, old, t, waiting_cell;
+    byte n, old, t, taken, spun, waiting_cell;
     bool acquired, in_time, withdrawn, has_deadline; /* the mutex: none */
     compare_exchange(WORD(lock), 0, 1, acquired);
     if
@@ -227,7 +228,7 @@ inline hand_over(lock, n)
 
 proctype signaller(byte self; byte lock; byte waits)
 {
-    byte n, m, old, t, asleep, moved;
+    byte n, m, old, t, taken, spun, asleep, moved;
     bool acquired, in_time, has_deadline;
     signals[lock] == waits;
 #ifndef UNLOCKED_SIGNAL
@@ -261,7 +262,7 @@ proctype signaller(byte self; byte lock; byte waits)
 
 proctype locker(byte self; byte lock)
 {
-    byte old, t;
+    byte old, t, taken, spun;
     bool acquired, in_time, has_deadline;
     futex_timedlock(lock);
     hold_and_unlock(lock)

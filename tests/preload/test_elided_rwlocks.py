@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +137,7 @@ def test_a_plan_elides_the_rwlocks_of_a_site(tmp_path: Path) -> None:
 
 def run_hasp(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        ["python", "-m", "hasp", "run", *words],
+        [sys.executable, "-m", "hasp", "run", *words],
         env=os.environ | env,
         capture_output=True,
         text=True,

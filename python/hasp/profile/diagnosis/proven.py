@@ -32,10 +32,10 @@ class Proven:
     def refutes(self, lock: str) -> bool:
         """Return true if the lock is proven slower than another, or measured no faster.
 
-        A lock whose interval includes 1 is not worth a change unless its median is.
+        A lock whose interval includes 1 is not worth a change if its median is below.
         """
         return any(
-            one.verdict in REFUTED or one.ratio < 1
+            one.verdict in REFUTED or (one.low is not None and one.ratio < 1)
             for one in self.proofs
             if one.lock == lock
         )
