@@ -30,6 +30,7 @@
 #define HASP_PROFILER_TRACE_H
 
 #include "profiler/trace_elision.h"
+#include "profiler/trace_histogram.h"
 
 #include <stdint.h>
 
@@ -40,7 +41,6 @@ enum {
     TRACE_CHUNK = 1 << 16, /* bytes */
     TRACE_FRAMES = 14,     /* return addresses kept of a stack */
     TRACE_HELD = 12,       /* held locks published by a thread, the outermost first */
-    TRACE_BUCKETS = 128,
     TRACE_TABLE = 1 << 12, /* bytes of a small table of lock counts */
 };
 
@@ -149,24 +149,6 @@ struct trace_chunk {
     uint64_t owner;        /* see struct trace_lock_count; since version 2 */
     uint64_t reserved[4];
 };
-
-/*
- * A histogram of ticks. Bucket 0 counts durations below 32 ticks; bucket 1 + 4 * k + q
- * begins at 2^(5+k) * (4+q)/4; the last bucket has no upper bound.
- */
-struct trace_histogram {
-    uint32_t bucket[TRACE_BUCKETS];
-};
-
-static inline unsigned trace_bucket(uint64_t ticks)
-{
-    if (ticks < 32)
-        return 0;
-    unsigned octave = 63 - (unsigned)__builtin_clzll(ticks); /* 5 or more */
-    unsigned quarter = (unsigned)(ticks >> (octave - 2)) & 3;
-    unsigned bucket = 1 + 4 * (octave - 5) + quarter;
-    return bucket < TRACE_BUCKETS ? bucket : TRACE_BUCKETS - 1;
-}
 
 enum trace_operation {
     TRACE_IDLE,

@@ -3,6 +3,8 @@
 #ifndef HASP_PROFILER_TRACE_DELEGATION_H
 #define HASP_PROFILER_TRACE_DELEGATION_H
 
+#include "profiler/trace_histogram.h"
+
 #include <stdint.h>
 
 /* A delegate of the library: an object whose sections an executor runs. Written by the
