@@ -25,10 +25,12 @@ static bool is_taken(const pthread_mutex_t *mutex)
     return __atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) != 0;
 }
 
-/* The cheap check. Some algorithms leave the last owner in place. */
+/* The cheap check. Some algorithms leave the last owner in place. A prefetch would abort
+ * the transactions of other threads that elide the mutex. */
 static bool looks_free(const pthread_mutex_t *mutex)
 {
-    record_prefetch(mutex);
+    if (likely(!elision_watched()))
+        record_prefetch(mutex);
     return likely(!has_owner(mutex) && !record_inspects_closely());
 }
 
