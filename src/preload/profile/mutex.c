@@ -25,8 +25,8 @@ static bool is_taken(const pthread_mutex_t *mutex)
     return __atomic_load_n(&mutex->__data.__lock, __ATOMIC_RELAXED) != 0;
 }
 
-/* The cheap check. Some algorithms leave the last owner in place. A prefetch would abort
- * the transactions of other threads that elide the mutex. */
+/* The cheap check. Some algorithms leave the last owner in place. A prefetch would
+ * abort the transactions of other threads that elide the mutex. */
 static bool looks_free(const pthread_mutex_t *mutex)
 {
     if (likely(!elision_watched()))
