@@ -188,9 +188,17 @@ def relaxed(reasons: Reasons) -> Iterator[str]:
         yield wrapped(" ".join(text.split())).replace("\n", "\n  ")
 
 
+def still_true(rows: dict[str, Row], current: dict[str, str]) -> dict[str, Row]:
+    """Return the results on functions that have not changed since.
+
+    `current`: key of each mutant -> digest of its function.
+    """
+    return {key: row for key, row in rows.items() if row["digest"] == current.get(key)}
+
+
 def page(rows: dict[str, Row], current: dict[str, str], reasons: Reasons) -> str:
-    """Return the text of docs/mutation.md. `current`: key -> digest of the function."""
-    live = {key: row for key, row in rows.items() if row["digest"] == current.get(key)}
+    """Return the text of docs/mutation.md; `current` as for still_true()."""
+    live = still_true(rows, current)
     lines = [HEAD, *table(scores(live, current, reasons)), ""]
     text = (
         "Open mutants have no reason yet, or were not run since their function has"
@@ -211,7 +219,7 @@ def page(rows: dict[str, Row], current: dict[str, str], reasons: Reasons) -> str
 
 def summary(rows: dict[str, Row], current: dict[str, str], reasons: Reasons) -> str:
     """Return a JSON line for each lock, with the mutants of all its files."""
-    live = {key: row for key, row in rows.items() if row["digest"] == current.get(key)}
+    live = still_true(rows, current)
     found = scores(live, current, reasons)
     lines = []
     for entry in entries():
@@ -236,9 +244,5 @@ def write_table(rows: dict[str, Row], current: dict[str, str]) -> int:
     reasons = read_reasons()
     TABLE.write_text(page(rows, current, reasons), encoding="utf-8")
     SUMMARY.write_text(summary(rows, current, reasons), encoding="utf-8")
-    found = scores(
-        {key: row for key, row in rows.items() if row["digest"] == current.get(key)},
-        current,
-        reasons,
-    )
+    found = scores(still_true(rows, current), current, reasons)
     return 1 if any(score.open for score in found.values()) else 0

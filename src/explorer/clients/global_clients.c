@@ -60,24 +60,26 @@ static void add(unsigned mutex)
     store_relaxed(&second[mutex], seen + 1);
 }
 
-static void enter_one(unsigned mutex)
+/* The rest of a section whose mutex is held. */
+static void finish(unsigned mutex)
 {
-    take(mutex);
     add(mutex);
     give(mutex);
     fetch_add_relaxed(&entered[mutex], 1);
+}
+
+static void enter_one(unsigned mutex)
+{
+    take(mutex);
+    finish(mutex);
 }
 
 static void enter_both(void)
 {
     take(0);
     take(1);
-    add(1);
-    give(1);
-    fetch_add_relaxed(&entered[1], 1);
-    add(0);
-    give(0);
-    fetch_add_relaxed(&entered[0], 1);
+    finish(1);
+    finish(0);
 }
 
 /* No section was lost, and every mutex is free and works. */
@@ -142,9 +144,7 @@ static void with_trylock(unsigned thread)
     if (thread == 1) {
         enter_both();
     } else if (try_to_take(1)) {
-        add(1);
-        give(1);
-        fetch_add_relaxed(&entered[1], 1);
+        finish(1);
     }
 }
 
@@ -155,14 +155,9 @@ static void with_trylock_inside(unsigned thread)
         return;
     }
     take(0);
-    if (try_to_take(1)) {
-        add(1);
-        give(1);
-        fetch_add_relaxed(&entered[1], 1);
-    }
-    add(0);
-    give(0);
-    fetch_add_relaxed(&entered[0], 1);
+    if (try_to_take(1))
+        finish(1);
+    finish(0);
 }
 
 static void with_deadline(unsigned thread)
@@ -174,9 +169,7 @@ static void with_deadline(unsigned thread)
     begin_operation();
     if (!client_operations->timedlock(mutex_of(1), new_deadline()))
         return;
-    add(1);
-    give(1);
-    fetch_add_relaxed(&entered[1], 1);
+    finish(1);
 }
 
 /* The first thread's section waits for one of the other mutex: only the end of the mode
@@ -188,9 +181,7 @@ static void communicating(unsigned thread)
         elision_leave(ELISION_WAIT); /* no transaction waits for another thread */
         store_release(&flag, 1);
         spin_until(load_acquire(&served));
-        add(0);
-        give(0);
-        fetch_add_relaxed(&entered[0], 1);
+        finish(0);
     } else {
         spin_until(load_acquire(&flag));
         enter_one(1);
@@ -223,9 +214,7 @@ static void wait_until_ready(void)
     take(0);
     while (!load_relaxed(&served))
         condition_client_waits();
-    add(0);
-    give(0);
-    fetch_add_relaxed(&entered[0], 1);
+    finish(0);
 }
 
 static void make_ready(void)
@@ -270,9 +259,7 @@ static void with_condition_inside(unsigned thread)
     if (thread == 0) {
         take(1);
         wait_until_ready();
-        add(1);
-        give(1);
-        fetch_add_relaxed(&entered[1], 1);
+        finish(1);
     } else {
         make_ready();
         enter_one(1);
