@@ -67,6 +67,12 @@ In the state *before*, the verdict came from the advisor's rules, and its senten
 mapped to causes and remedies (`tools/verdict_words.py`). In the state *after*, it comes
 from the diagnosis by cause.
 
+Five causes are also found on 16 and 64 simulated CPUs, with as many threads as CPUs or
+twice as many: *convoy*, *long-section*, *not-locks*, *spinning* and *tiny-section*
+(`pytest -m slow tests/verdicts/test_simulated.py`). Simulated runs have no states of
+holders, no reader-writer locks and no layout of data in cache lines, so the other
+causes are only found on real machines.
+
     tools/verdict_corpus.py --half both --tries 3  # runs what is missing, and counts
     tools/verdict_corpus.py --half real --tries 3
     tools/verdict_corpus.py --half both --fixes  # the gains

@@ -43,7 +43,7 @@ def profile_of(run: dict[str, Any], free_ns: float, cpus: int, parks: bool) -> P
         wait=around(wait, contended, 1),
         hold=around(hold, operations, 2),
         handover=around(run["handover_ns"] or 1.0, contended, 3),
-        owner_changes=operations if run["longest_run"] <= 2 else 0,
+        owner_changes=operations // max(run["longest_run"], 1),  # or more
         samples_spinning=0 if parks else contended,
         samples_parked=contended if parks else 0,
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -20,12 +21,26 @@ from hasp.profile.diagnosis.diagnose import diagnose
 Hasp = Callable[..., "subprocess.CompletedProcess[str]"]
 
 MACHINES = {16: "i-20", 64: "a-64"}
-# Cause -> the algorithm, all of which let waiters sleep, and the shape of `one-lock`.
+
+
+@dataclass(frozen=True)
+class Row:
+    """A workload with one lock, and the algorithm of that."""
+
+    lock: str
+    cs_ns: int
+    think_ns: int
+    threads_per_cpu: int = 1
+    parks: bool = True
+
+
+# Cause -> a workload that has it.
 ROWS = {
-    "convoy": ("mcs-park", "--cs-ns=500", "--think-ns=2000"),
-    "long-section": ("futex", "--cs-ns=20000", "--think-ns=20000"),
-    "not-locks": ("futex", "--cs-ns=100", "--think-ns=500000"),
-    "tiny-section": ("futex", "--cs-ns=0", "--think-ns=100"),
+    "convoy": Row("mcs-park", 500, 2000),
+    "long-section": Row("futex", 20_000, 20_000),
+    "not-locks": Row("futex", 100, 500_000),
+    "spinning": Row("ttas", 500, 2000, threads_per_cpu=2, parks=False),
+    "tiny-section": Row("futex", 0, 100),
 }
 
 
@@ -42,13 +57,20 @@ def simulate(hasp: Hasp, machine: str, *arguments: str) -> dict[str, Any]:
 @pytest.mark.parametrize("cpus", MACHINES)
 @pytest.mark.parametrize("cause", ROWS)
 def test_names_the_cause(cause: str, cpus: int, hasp: Hasp) -> None:
-    lock, *shape = ROWS[cause]
-    machine, locks = MACHINES[cpus], f"--locks={lock}"
+    row = ROWS[cause]
+    machine, locks = MACHINES[cpus], f"--locks={row.lock}"
     free = simulate(hasp, machine, locks, "--workload=uncontended", "--threads=2")
     run = simulate(
-        hasp, machine, locks, "--workload=one-lock", f"--threads={cpus}", *shape
+        hasp,
+        machine,
+        locks,
+        "--workload=" + ("one-lock" if row.threads_per_cpu == 1 else "oversubscribed"),
+        f"--threads={cpus * row.threads_per_cpu}",
+        f"--cs-ns={row.cs_ns}",
+        f"--think-ns={row.think_ns}",
+        "--knob=jitter_percent=50",  # without any, threads may take turns in step
     )
-    profile = profile_of(run, free["acquire_mean_ns"], cpus, parks=True)
+    profile = profile_of(run, free["acquire_mean_ns"], cpus, row.parks)
     lead = diagnose(profile).lead
     assert lead.id == cause, diagnose(profile).sentence
     assert lead.subject == ("" if cause == "not-locks" else NAME)
