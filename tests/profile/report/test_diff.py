@@ -177,8 +177,8 @@ def test_the_table_fits_and_lists_differences(diff):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["a0.trace"], "1 sides are given"),
-        (["a0.trace", "b0.trace", "c"], "3 sides are given"),
+        (["a0.trace"], "needs two sides, not 1"),
+        (["a0.trace", "b0.trace", "c"], "needs two sides, not 3"),
         (["a0.trace,a0.trace", "b0.trace"], "one side has one run"),
         (["a0.trace", "none.trace"], "none.trace does not exist"),
         (["a0.trace,b0.trace:"], "one side has no trace"),

@@ -56,7 +56,7 @@ def groups(words: list[str]) -> tuple[list[Path], list[Path]]:
     if len(words) == 1 and ":" in words[0] and not Path(words[0]).exists():
         words = words[0].split(":")
     if len(words) != 2:
-        raise HaspError(f"{len(words)} sides are given; a comparison needs two", SIDES)
+        raise HaspError(f"a comparison needs two sides, not {len(words)}", SIDES)
     before, after = (_files(word) for word in words)
     if not before or not after:
         raise HaspError(f"{':'.join(words)}: one side has no trace", SIDES)
