@@ -174,7 +174,7 @@ def not_locks(facts: Facts) -> Cause:
     gates = [one for one in facts.sites if one.is_gate]
     locks = [one for one in facts.sites if not one.is_gate]
     top = max(locks, key=lambda one: one.wait_ns, default=None)
-    most = f", most for {top.name}" if top and top.wait_ns else ""
+    most = f"; they waited longest for {top.name}" if top and top.wait_ns else ""
     if not _is_idle(facts):
         advice = "The CPUs are busy: look at the code (perf top)"
     else:
