@@ -131,7 +131,7 @@ static bool attempt_audit(struct run *run, struct worker *worker, uint64_t *sum)
 {
     *sum = 0;
     for (uint64_t i = 0; i < count_of(run); i++) {
-        uint64_t balance;
+        uint64_t balance = 0;
         if (!load(run, worker, i, &balance))
             return false;
         *sum += balance;
