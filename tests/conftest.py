@@ -34,6 +34,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 for name in (
     "HASP_LOCK",
     "HASP_BIAS",
+    "HASP_COHORTS",
     "HASP_TOPOLOGY",
     "HASP_VERBOSE",
     "HASP_PARK_NS",

@@ -7,6 +7,11 @@
  *
  * The threads run on two CPUs if possible: a waiter that spins has a CPU of its own, so
  * by spinning it saves waking that CPU from idle, not a context switch.
+ *
+ * With --topology, measures nothing and prints one JSON line about the groups of CPUs
+ * that NUMA-aware locks keep a lock within: cohorts, their number; by_cache, whether
+ * they are last-level caches and not NUMA nodes; also the online CPUs, their last-level
+ * caches (0: unknown) and their NUMA nodes. HASP_COHORTS chooses, as under Hasp.
  */
 #include "platform/platform.h"
 
@@ -14,6 +19,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { ROUNDS = 2000, WARM_UP = 200, PAUSES = 2000, CPUS_MAX = 1 << 15 };
 
@@ -59,8 +65,23 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-int main(void)
+static int print_topology(void)
 {
+    const char *choice = getenv("HASP_COHORTS");
+    if (choice)
+        topology_choose_cohorts(choice);
+    const struct cohorts found = topology_cohorts();
+    printf("{\"schema\":1,\"cohorts\":%u,\"by_cache\":%s,\"cpus\":%u,"
+           "\"caches\":%u,\"nodes\":%u}\n",
+           found.count, found.by_cache ? "true" : "false", found.cpus, found.caches,
+           found.nodes);
+    return fflush(stdout) == 0 ? 0 : 1;
+}
+
+int main(int count, char **arguments)
+{
+    if (count == 2 && strcmp(arguments[1], "--topology") == 0)
+        return print_topology();
     static uint64_t round_ns[ROUNDS];
     pthread_t thread;
     if (pthread_create(&thread, NULL, partner, NULL) != 0) {

@@ -108,7 +108,9 @@
  *
  * TOPOLOGY. cpu_count(): the CPUs that this process may use (affinity and quota), at
  * least 1. node_count(): the number of NUMA nodes. current_node(): the node that the
- * caller runs on.
+ * caller runs on. current_cohort(): the number of the group of CPUs that the caller
+ * runs on, which NUMA-aware locks keep a lock within: a node, or a last-level cache
+ * (cohort_rule.h).
  *
  * MEMORY. map_pages(bytes): zeroed memory that is never unmapped, or NULL.
  *

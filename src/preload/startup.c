@@ -194,6 +194,9 @@ void startup(void)
     if (elides)
         rwlock_dispatch_fill(use.rwlock, true);
     fork_watch();
+    const char *cohorts = setting("HASP_COHORTS");
+    if (cohorts && !topology_choose_cohorts(cohorts))
+        complain("ignoring HASP_COHORTS, which must be auto, cache or node: ", cohorts);
     const char *topology = setting("HASP_TOPOLOGY");
     if (topology && !topology_read(topology))
         complain("ignoring HASP_TOPOLOGY, which must be like 2x4 (NODESxCPUS), "

@@ -28,6 +28,7 @@ static const struct scalar scalars[] = {
     SCALAR(threads_per_core, 1, 64),
     SCALAR(places, 1, PLACES_MAX),
     SCALAR(nodes, 1, PLACES_MAX),
+    SCALAR(cohorts, 0, 2),
     SCALAR(local.l1, 1, MUCH),
     SCALAR(local.l2, 1, MUCH),
     SCALAR(local.llc, 1, MUCH),

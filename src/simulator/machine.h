@@ -16,6 +16,8 @@
  *   place_of_cpu P...      for each CPU; the same for all threads of a core
  *   nodes N                NUMA nodes, as locks see them
  *   node_of_place M...     for each place
+ *   cohorts N              what NUMA-aware locks group threads by: 0: places or nodes,
+ *                          as cohort_rule.h says; 1: places; 2: nodes
  *   distance_names NAME... nearest first, one word each. If cores have several threads,
  *                          the first is the distance within a core.
  *   between_places P D...  distances (by number) from place P to each place. The entry
@@ -104,7 +106,7 @@ enum machine_protocol {
 
 struct machine {
     char name[64];
-    uint64_t clock_khz, cpus, threads_per_core, places, nodes, distances;
+    uint64_t clock_khz, cpus, threads_per_core, places, nodes, cohorts, distances;
     enum machine_protocol protocol;
     char distance_name[DISTANCES_MAX][32];
     uint16_t place_of_cpu[CPUS_MAX];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Implements platform/workers.h on the simulated machine, and the queries of platform.h
  * about it. */
+#include "platform/cohort_rule.h"
 #include "platform/workers.h"
 #include "simulator/ahead.h"
 #include "simulator/clock.h"
@@ -17,7 +18,7 @@
 #include <string.h>
 
 static char error[512];
-static bool have_machine;
+static bool have_machine, places_are_cohorts;
 
 const char *workers_error(void)
 {
@@ -47,6 +48,9 @@ bool use_machine(const char *path)
     if (have_machine) {
         lines_start();
         routes_start();
+        places_are_cohorts = cohorts_are_caches(
+            (enum cohort_choice)machine.cohorts, (uint32_t)machine.places,
+            (uint32_t)machine.nodes, (uint32_t)machine.cpus);
     }
     return have_machine;
 }
@@ -209,6 +213,13 @@ uint32_t simulated_nodes(void)
 uint32_t simulated_node(void)
 {
     return running ? machine.node_of_place[running->place] : 0;
+}
+
+uint32_t simulated_cohort(void)
+{
+    if (!running || !places_are_cohorts)
+        return simulated_node();
+    return cohort_of_cache(running->place, (uint32_t)machine.places);
 }
 
 void *simulated_pages(size_t bytes)

@@ -174,9 +174,12 @@ def stand_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
     wrapped += lock_lines("rwlock", WRAPPED_RWLOCKS)
     (folder / "locks--wrapped.jsonl").write_text("".join(wrapped))
     make_executable(folder / "hasp-locks", f"#!/bin/sh\ncat {folder}/locks$1.jsonl\n")
+    topology = {"cohorts": 23, "by_cache": True, "caches": 24}
+    (folder / "topology.json").write_text(json.dumps(topology))
     make_executable(
         folder / "hasp-calibrate",
-        '#!/bin/sh\necho run >> "${CALIBRATIONS:-/dev/null}"\n'
+        f"#!/bin/sh\n[ $# = 0 ] || exec cat {folder}/topology.json\n"
+        'echo run >> "${CALIBRATIONS:-/dev/null}"\n'
         'echo \'{"park_ns": 4321, "pause_ns": 20}\'\n',
     )
     return folder

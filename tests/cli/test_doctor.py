@@ -42,6 +42,8 @@ def test_the_machine(cli):
         *("recorder", "time stamp counter", "thread states", "lost wake-ups"),
         *("debug files", "space for traces"),
     }
+    assert found["CPUs", "cohorts"]["value"] == "23 by last-level cache"
+    assert "some of the 24 caches share one" in found["CPUs", "cohorts"]["words"]
     assert found["kernel", "Linux"]["value"] == os.uname().release
     assert found["Hasp", "parking cost"]["value"] == "4321 ns"
 

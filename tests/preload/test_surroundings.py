@@ -165,6 +165,8 @@ def test_bias_can_be_switched_off() -> None:
         {"HASP_TOPOLOGY": "2x4"},
         {"HASP_TOPOLOGY": "0x0"},
         {"HASP_TOPOLOGY": "nonsense"},
+        {"HASP_COHORTS": "cache"},
+        {"HASP_COHORTS": "nonsense"},
         {"HASP_BIAS": "2"},
         {"HASP_VERBOSE": ""},
     ],

@@ -174,3 +174,16 @@ def test_independent_misses_overlap(
     assert one < eight < 1.5 * one
     assert eight < pairs < in_order
     assert in_order > 2 * one
+
+
+def test_a_hierarchical_lock_stays_in_a_cache_or_in_a_node(
+    simulate: Simulate, flatten: Callable[..., Path]
+) -> None:
+    """By the rule, the dies of `epyc-2x64` are cohorts, not its two sockets."""
+    words = ("one-lock", "--lock=hmcs", "--threads=32", "--duration-ns=500000")
+    by_rule, by_cache, by_node = (
+        simulate(flatten("epyc-2x64", {"cohorts": choice}), *words)
+        for choice in (0, 1, 2)
+    )
+    assert by_rule == by_cache
+    assert 5 * by_cache["transfers_remote"] < by_node["transfers_remote"]

@@ -15,7 +15,7 @@ from hasp.base.errors import HaspError
 from hasp.base.host import read_text
 from hasp.base.interference import interference
 from hasp.doctor import FINE, LACK, NOTE, Finding, profiling
-from hasp.launch import calibration
+from hasp.launch import calibration, topology
 from hasp.locks import native
 
 CPU = Path("/sys/devices/system/cpu")
@@ -56,9 +56,29 @@ def _cpus() -> list[Finding]:
     )
     level = FINE if facts.numa_nodes > 1 else NOTE
     found.append(Finding("CPUs", "NUMA nodes", str(facts.numa_nodes), level, words))
+    found += _cohorts()
     found.append(_transactions())
     found.append(_delegation())
     return found
+
+
+def _cohorts() -> list[Finding]:
+    """Return what NUMA-aware locks group threads by, as the locks themselves see it."""
+    chosen = topology.cohorts()
+    if chosen is None:
+        return []
+    value = (
+        f"{chosen.count} by {'last-level cache' if chosen.by_cache else 'NUMA node'}"
+    )
+    words = ""
+    if chosen.by_cache:
+        words = f"NUMA-aware locks tell {chosen.count} groups of CPUs apart"
+    if 1 < chosen.count < chosen.caches and chosen.by_cache:
+        words += f"; some of the {chosen.caches} caches share one"
+    if not chosen.caches:
+        words = "the kernel does not report which CPUs share a last-level cache"
+    level = NOTE if not chosen.caches else FINE
+    return [Finding("CPUs", "cohorts", value, level, words)]
 
 
 def _quota(facts: host.Host) -> Finding:

@@ -70,6 +70,36 @@ static inline void published_c_bo_mcs_lock(struct lock *lock)
     }
 }
 
+/* Leaves the queue; the successor takes the global lock itself. */
+static inline void published_c_bo_mcs_leave(const struct published_cohort *cohort,
+                                            struct published_cohort_queue *queue,
+                                            uint32_t self)
+{
+    struct published_cohort_node *mine = &cohort->nodes[self - 1];
+    uint32_t next = load_acquire(&mine->next);
+    if (!next) {
+        if (release_if(&queue->tail, self, 0))
+            return;
+        spin_until((next = load_acquire(&mine->next)) != 0);
+    }
+    store_release(&cohort->nodes[next - 1].state, PUBLISHED_COHORT_GLOBAL);
+}
+
+/* Takes both locks if they are free, as the lock study's library does. */
+static inline bool published_c_bo_mcs_trylock(struct lock *lock)
+{
+    const struct published_cohort cohort = published_cohort_of(lock);
+    uint32_t self = published_thread() + 1;
+    struct published_cohort_queue *queue = &cohort.queues[current_node()];
+    store_relaxed(&cohort.nodes[self - 1].next, 0);
+    if (!acquire_if(&queue->tail, 0, self))
+        return false;
+    if (published_plain_ttas_trylock(lock))
+        return true;
+    published_c_bo_mcs_leave(&cohort, queue, self);
+    return false;
+}
+
 static inline void published_c_bo_mcs_unlock(struct lock *lock)
 {
     const struct published_cohort cohort = published_cohort_of(lock);
@@ -84,12 +114,7 @@ static inline void published_c_bo_mcs_unlock(struct lock *lock)
     }
     queue->handovers = 0;
     store_release(&lock->word, 0);
-    if (!next) {
-        if (release_if(&queue->tail, self, 0))
-            return;
-        spin_until((next = load_acquire(&mine->next)) != 0);
-    }
-    store_release(&cohort.nodes[next - 1].state, PUBLISHED_COHORT_GLOBAL);
+    published_c_bo_mcs_leave(&cohort, queue, self);
 }
 
 struct published_slot_of_number {

@@ -111,6 +111,27 @@ static inline void published_hmcs_lock(struct lock *lock, bool adaptive)
     published_hmcs_queue(&hmcs, hmcs.upper, node);
 }
 
+/* Takes both queues if they are empty, as the lock study's library does. */
+static inline bool published_hmcs_trylock(struct lock *lock, bool adaptive)
+{
+    const struct published_hmcs hmcs = published_hmcs_of(lock);
+    const uint32_t node = current_node() + 1;
+    const uint32_t self = node_count() + published_thread() + 1;
+    struct published_hmcs_node *mine = &hmcs.nodes[self - 1];
+    struct atomic_u32 *local = &hmcs.locals[node - 1].tail;
+    (void)adaptive;
+    mine->upper = false;
+    store_relaxed(&mine->next, 0);
+    store_relaxed(&mine->status, PUBLISHED_HMCS_HELD);
+    if (!acquire_if(local, 0, self))
+        return false;
+    store_relaxed(&hmcs.nodes[node - 1].next, 0);
+    if (acquire_if(hmcs.upper, 0, node))
+        return true;
+    published_hmcs_leave(&hmcs, local, self, PUBLISHED_HMCS_ENTER_UPPER);
+    return false;
+}
+
 static inline void published_hmcs_unlock(struct lock *lock, bool adaptive)
 {
     (void)adaptive;

@@ -77,9 +77,9 @@ void *published_body(struct lock *lock, size_t bytes)
     FORM(cna, "cna", cna, NO_TRYLOCK, NOTHING)                                         \
     FORM(hemlock, "hemlock", hemlock, HAS_TRYLOCK, NOTHING)                            \
     FORM(reciprocating, "reciprocating", reciprocating, NO_TRYLOCK, NOTHING)           \
-    FORM(hmcs, "hmcs", hmcs, NO_TRYLOCK, WITH(false))                                  \
+    FORM(hmcs, "hmcs", hmcs, HAS_TRYLOCK, WITH(false))                                 \
     FORM(ahmcs, "ahmcs", hmcs, NO_TRYLOCK, WITH(true))                                 \
-    FORM(c_bo_mcs, "c-bo-mcs", c_bo_mcs, NO_TRYLOCK, NOTHING)                          \
+    FORM(c_bo_mcs, "c-bo-mcs", c_bo_mcs, HAS_TRYLOCK, NOTHING)                         \
     FORM(c_ptl_tkt, "c-ptl-tkt", c_ptl_tkt, NO_TRYLOCK, NOTHING)                       \
     FORM(fc_mcs, "fc-mcs", fc_mcs, NO_TRYLOCK, NOTHING)                                \
     FORM(shfl, "shfl", shfl, HAS_TRYLOCK, NOTHING)                                     \
@@ -132,7 +132,10 @@ static struct interposed *interposed_of(struct lock *lock)
     FORM(ttas, "litl-backoff")                                                         \
     FORM(ticket, "litl-ticket")                                                        \
     FORM(mcs, "litl-mcs")                                                              \
-    FORM(cohort_ticket, "litl-c-tkt-tkt")
+    FORM(cohort_ticket, "litl-c-tkt-tkt")                                              \
+    FORM(c_ptl_tkt, "litl-c-ptl-tkt")                                                  \
+    FORM(c_bo_mcs, "litl-c-bo-mcs")                                                    \
+    FORM(hmcs, "litl-hmcs")
 #define INTERPOSED_FUNCTIONS(name, title)                                              \
     static int name##_interposed_lock(struct lock *lock)                               \
     {                                                                                  \

@@ -119,7 +119,7 @@ static inline uint32_t cna_pick(struct mcs *mcs, struct atomic_u32 *order,
     if (cna_in_order(mcs, order, &next))
         return next;
     uint32_t seen = load_relaxed(order), last = seen & CNA_ID;
-    uint32_t number = seen >> CNA_ID_BITS, node = current_node();
+    uint32_t number = seen >> CNA_ID_BITS, node = current_cohort();
     uint32_t passed = 0, at = next, after;
     struct waiter *waiter = waiter_at(at);
     while (load_relaxed(&waiter->more[CNA_NODE]) != node &&
@@ -159,7 +159,7 @@ static inline bool cna_enter(struct lock *lock, struct atomic_u32 *order,
         return space == QUEUE_ACQUIRED;
     struct waiter *self = waiter_take();
     self->may_change = may_park(waiting) || deadline;
-    store_relaxed(&self->more[CNA_NODE], current_node());
+    store_relaxed(&self->more[CNA_NODE], current_cohort());
     store_relaxed(&self->more[CNA_ORDER], 0);
     uint32_t before = mcs_enqueue(mcs_of(lock), self);
     if (before && !mcs_await(lock, self, before, waiting, deadline))
@@ -191,7 +191,7 @@ cna_acquire(struct lock *lock, const struct deadline *deadline)
     if (unlikely(space != QUEUE_HAS_SPACE))
         return space == QUEUE_ACQUIRED ? ACQUIRED : NOT_ACQUIRED;
     struct waiter *self = mcs_waiter(lock, SPIN, deadline);
-    store_relaxed(&self->more[CNA_NODE], current_node());
+    store_relaxed(&self->more[CNA_NODE], current_cohort());
     store_relaxed(&self->more[CNA_ORDER], 0);
     return mcs_acquire_behind(lock, self, mcs_enqueue(mcs_of(lock), self), SPIN,
                               deadline);

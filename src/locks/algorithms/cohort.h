@@ -102,7 +102,7 @@ cohort_acquire(struct lock *lock, const struct cohort *cohort,
                const struct deadline *deadline)
 {
     fork_repair_if_due(lock, cohort->forget);
-    uint32_t index = current_node() % SIDE_BLOCKS_MAX;
+    uint32_t index = current_cohort() % SIDE_BLOCKS_MAX;
     struct side_block *block =
         deadline ? NULL : side_memory_get_unless_scarce(cohort_directory(lock), index);
     if (!block)

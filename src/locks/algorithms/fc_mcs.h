@@ -68,7 +68,7 @@ DEFAULT_BEFORE_RELEASE(fc_mcs)
 static inline struct atomic_u32 *fc_mcs_requests(struct lock *lock)
 {
     struct side_block *block = side_memory_get_unless_scarce(
-        fc_mcs_directory(lock), current_node() % SIDE_BLOCKS_MAX);
+        fc_mcs_directory(lock), current_cohort() % SIDE_BLOCKS_MAX);
     return block ? &block->words[0] : NULL;
 }
 

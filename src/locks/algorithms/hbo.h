@@ -37,7 +37,7 @@ static inline struct atomic_u32 *hbo_node(struct lock *lock)
 
 static inline uint32_t hbo_here(void)
 {
-    return current_node() + 1;
+    return current_cohort() + 1;
 }
 
 static inline bool hbo_fast(struct lock *lock)

@@ -76,7 +76,7 @@ static inline enum acquisition hclh_trylock(struct lock *lock)
 static inline uint32_t hclh_enqueue(struct lock *lock, uint32_t self)
 {
     struct side_block *block = side_memory_get_unless_scarce(
-        hclh_directory(lock), current_node() % SIDE_BLOCKS_MAX);
+        hclh_directory(lock), current_cohort() % SIDE_BLOCKS_MAX);
     if (unlikely(!block))
         return clh_swing(lock, self);
     struct atomic_u32 *tail = &block->words[0];

@@ -55,7 +55,7 @@ static inline bool shfl_examine(struct lock *lock, struct outer_latch_alpha *alp
     if (!at)
         return false;
     struct waiter *waiter = waiter_at(at);
-    if (load_relaxed(&waiter->more[CNA_NODE]) != current_node()) {
+    if (load_relaxed(&waiter->more[CNA_NODE]) != current_cohort()) {
         alpha->seen = at;
     } else if (alpha->seen == alpha->local) {
         alpha->seen = alpha->local = at;

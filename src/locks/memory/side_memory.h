@@ -12,14 +12,15 @@
 #define HASP_LOCKS_MEMORY_SIDE_MEMORY_H
 
 #include "locks/memory/pool.h"
+#include "platform/cohort_rule.h"
 
 #include <stddef.h>
 
-/* The words of a directory, in order: the ids of blocks, one per NUMA node or numbered
+/* The words of a directory, in order: the ids of blocks, one per cohort or numbered
  * as the algorithm chooses; the slots of a partitioned lock, which may share the
  * directory with such blocks; the flag of that lock; the block of a wrapper (gcr.h). */
 enum {
-    SIDE_BLOCKS_MAX = 23,
+    SIDE_BLOCKS_MAX = COHORTS_MAX,
     SIDE_SLOTS = ARRAY_SLOTS < 4 ? ARRAY_SLOTS : 4,
     SIDE_ENTRIES = SIDE_BLOCKS_MAX + SIDE_SLOTS,
     SIDE_FLAG = SIDE_ENTRIES,

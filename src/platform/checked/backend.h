@@ -143,6 +143,7 @@ static inline bool name_this_thread(struct thread_name *name)
 #define cpu_count() 2u
 #define node_count() 2u
 #define current_node() checked_node()
+#define current_cohort() checked_node()
 
 /* The program under check provides the threads of servers. */
 enum { STARTS_THREADS = 0 };

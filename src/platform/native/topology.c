@@ -23,6 +23,9 @@ enum placement { BY_KERNEL, BY_CPU, BY_THREAD, BY_CALL };
 static struct atomic_u32 known;
 static uint32_t cpus = 1, nodes = 1;
 static enum placement placement;
+static enum cohort_choice choice = COHORTS_AUTO;
+static struct cohorts cohorts;
+static uint8_t cohort_of_cpu[COHORT_CPUS_MAX];
 static struct atomic_u32 calls;
 
 /* Returns the number of CPUs in the calling thread's affinity mask, or 0 if it cannot
@@ -94,13 +97,23 @@ bool topology_read(const char *text)
         nodes = (uint32_t)override.nodes;
         cpus = (uint32_t)(override.nodes * override.cpus_per_node);
         placement = override.placement;
+        cohorts = (struct cohorts){.count = nodes, .nodes = nodes, .cpus = cpus};
     } else {
         nodes = online_nodes();
         cpus = quota && quota < allowed ? quota : allowed ? allowed : 1;
         placement = BY_KERNEL;
+        cohorts = cohorts_read("/sys/devices/system", choice, cohort_of_cpu);
     }
     store_release(&known, 1);
     return overridden || !text || !*text;
+}
+
+bool topology_choose_cohorts(const char *text)
+{
+    if (!cohorts_parse(text, &choice))
+        return false;
+    store_release(&known, 0);
+    return true;
 }
 
 static void ensure_known(void)
@@ -133,4 +146,20 @@ uint32_t current_node(void)
     if (unlikely(placement == BY_CPU))
         return cpu % nodes;
     return node < nodes ? node : 0;
+}
+
+struct cohorts topology_cohorts(void)
+{
+    ensure_known();
+    return cohorts;
+}
+
+uint32_t current_cohort(void)
+{
+    unsigned cpu = 0, node = 0;
+    ensure_known();
+    if (likely(!cohorts.by_cache))
+        return current_node();
+    getcpu(&cpu, &node);
+    return cohort_of_cpu[cpu < COHORT_CPUS_MAX ? cpu : 0];
 }

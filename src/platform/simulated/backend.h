@@ -130,6 +130,7 @@ static inline bool name_this_thread(struct thread_name *name)
 #define cpu_count() simulated_cpus()
 #define node_count() simulated_nodes()
 #define current_node() simulated_node()
+#define current_cohort() simulated_cohort()
 
 /* The program under simulation provides the threads of servers. */
 enum { STARTS_THREADS = 0 };

@@ -58,6 +58,7 @@ void simulated_expect_wait(bool waits);
 uint32_t simulated_cpus(void);
 uint32_t simulated_nodes(void);
 uint32_t simulated_node(void);
+uint32_t simulated_cohort(void);
 void *simulated_pages(size_t bytes);
 __attribute__((noreturn, cold)) void simulated_die(const char *text);
 

@@ -229,6 +229,15 @@ def test_seven_lines_describe_a_server() -> None:
     flatten(made)
 
 
+def test_locks_see_what_the_file_says() -> None:
+    assert "\ncohorts 0\n" in flatten(short())
+    given = short("cores = 4 }", 'cores = 4, cohorts = "node" }')
+    assert "\ncohorts 2\n" in flatten(given)
+    assert "\ncohorts 2\n" in flatten(load("arm-128"))  # tiles have no such cache
+    with pytest.raises(HaspError, match="unknown cohorts 'die'"):
+        short("cores = 4 }", 'cores = 4, cohorts = "die" }')
+
+
 def test_levels_that_the_machine_lacks_are_not_asked_for() -> None:
     text = SHORT.replace("sockets = 2, dies = 3", "sockets = 1, dies = 1")
     text = text.replace(", same_socket = 250, other_socket = 450", "")

@@ -7,7 +7,7 @@ src/simulator/machine.h describes the keys.
 from __future__ import annotations
 
 from hasp.lab.simulate.machines.machine import Machine
-from hasp.lab.simulate.machines.schema import OPERATIONS, STATES, TRANSACTIONS
+from hasp.lab.simulate.machines.schema import COHORTS, OPERATIONS, STATES, TRANSACTIONS
 
 
 def flatten(machine: Machine) -> str:
@@ -25,6 +25,7 @@ def flatten(machine: Machine) -> str:
             "node_of_place",
             [places.numa_node_of(index) for index in range(places.places)],
         ),
+        f"cohorts {COHORTS.index(places.cohorts)}",
         _line("distance_names", places.expanded),
     ]
     for index, row in enumerate(places.between_places):

@@ -19,6 +19,7 @@ STANDS_IN = {"owned": "shared", "exclusive": "modified"}
 
 PROTOCOLS = ("moesi-broadcast", "moesi-directory", "mesif-inclusive", "home")
 PLACEMENTS = ("fill", "spread")
+COHORTS = ("auto", "cache", "node")  # as enum cohort_choice
 
 MOST_CPUS = 2048
 MOST_PLACES = 256

@@ -31,7 +31,7 @@ from hasp.lab.simulate.machines.schema import (
 )
 
 COUNTS = ("sockets", "dies", "cores")
-KEYS = (*COUNTS, "source", "numa_nodes", "placement")
+KEYS = (*COUNTS, "source", "numa_nodes", "placement", "cohorts")
 LEVELS = ("same_die", "same_socket", "other_socket")
 LOAD, STORE = 0.9, 0.95  # parts of an atomic operation's latency
 CORE_MW = 2500  # of a core that executes, as on epyc-192
@@ -132,7 +132,7 @@ def _topology(
 
     places = range(sockets * dies)
     kept: dict[str, Any] = {
-        key: table[key] for key in ("source", "placement") if key in table
+        key: table[key] for key in ("source", "placement", "cohorts") if key in table
     }
     return {
         **kept,

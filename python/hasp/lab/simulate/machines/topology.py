@@ -12,7 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from hasp.base.document import Document
-from hasp.lab.simulate.machines.schema import MOST_CPUS, MOST_PLACES, PLACEMENTS
+from hasp.lab.simulate.machines.schema import (
+    COHORTS,
+    MOST_CPUS,
+    MOST_PLACES,
+    PLACEMENTS,
+)
 
 TABLE = "topology"
 SAME_CORE = "same_core"
@@ -20,7 +25,7 @@ MESH_ENDS = ("one_hop", "max_hops")
 SAME_TILE = "same_tile"
 KEYS = (
     *("source", "cpus", "threads_per_core", "places", "numa_nodes", "distances"),
-    *("between_places", "mesh", "placement"),
+    *("between_places", "mesh", "placement", "cohorts"),
 )
 
 
@@ -36,6 +41,7 @@ class Topology:
     hops: int  # the maximum between two tiles of a mesh; 0 without a mesh
     between_places: tuple[tuple[int, ...], ...]  # indices of expanded distances
     placement: str
+    cohorts: str  # one of COHORTS
 
     @property
     def cpus_per_place(self) -> int:
@@ -113,7 +119,13 @@ def read(document: Document) -> Topology:
     if placement not in PLACEMENTS:
         remedy = f"one of {', '.join(PLACEMENTS)}"
         document.fail((TABLE, "placement"), f"unknown placement {placement!r}", remedy)
-    return Topology(cpus, threads, places, nodes, distances, hops, between, placement)
+    cohorts = table.get("cohorts", "node" if mesh else COHORTS[0])
+    if cohorts not in COHORTS:
+        remedy = f"one of {', '.join(COHORTS)}"
+        document.fail((TABLE, "cohorts"), f"unknown cohorts {cohorts!r}", remedy)
+    return Topology(
+        cpus, threads, places, nodes, distances, hops, between, placement, cohorts
+    )
 
 
 def _count(document: Document, key: str, most: int, default: int | None = None) -> int:

@@ -53,7 +53,10 @@ PUBLISHED_XEON = {**LIBSLOCK, "mcs": "mcs", "clh": "clh"}
 
 # The lock study's locks in their interposed form. The others have no published form
 # here.
-INTERPOSED = ("spinlock", "ttas", "backoff", "ticket", "mcs", "c-tkt-tkt")
+INTERPOSED = (
+    *("spinlock", "ttas", "backoff", "ticket", "mcs"),
+    *("c-tkt-tkt", "c-ptl-tkt", "c-bo-mcs", "hmcs"),
+)
 
 
 def study_lock(form: Form, name: str) -> str:
