@@ -55,8 +55,8 @@
  * meanwhile, and returns how many; natively 1. Waiting loops that count iterations use
  * it. spin_until(condition) repeats relax() until the condition is true. yield() offers
  * the CPU to other threads. pause_for(n) takes about as long as n calls of relax() and
- * does not wait for any cell. prefetch_for_write(c) hints that the caller is about to
- * write the cell's cache line.
+ * does not wait for any cell. prefetch_for_read(c) and prefetch_for_write(c) hint
+ * that the caller is about to read, or to write, the cell's cache line.
  *
  * PARKING. park(cell, expected, deadline) sleeps if the cell (u32) still holds
  * `expected`, until an unpark on that address, a spurious wake-up, or the deadline

@@ -219,8 +219,8 @@ void simulated_fence(void)
     self->now += machine.local.code;
 }
 
-/* Requests the line for writing without waiting for it. */
-void simulated_prefetch(void *address)
+/* Requests the line without waiting for it. */
+void simulated_prefetch(const void *address, bool writes)
 {
     struct thread *self = running;
     if (is_private(self, address))
@@ -231,9 +231,11 @@ void simulated_prefetch(void *address)
     struct line *line = find_line(address, self);
     if (machine.protocol == HOME_EXECUTED)
         return; /* cores own no lines */
-    self->changes = true;
-    if (writable_at(line, self, self->now) == UINT64_MAX)
-        request(line, self, MACHINE_STORE, self->now);
+    const uint64_t there = writes ? writable_at(line, self, self->now)
+                                  : readable_at(line, self, self->now);
+    self->changes |= writes;
+    if (there == UINT64_MAX)
+        request(line, self, writes ? MACHINE_STORE : MACHINE_LOAD, self->now);
     self->now += machine.local.store;
 }
 

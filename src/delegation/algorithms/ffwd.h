@@ -56,29 +56,39 @@ static inline bool ffwd_asks(const struct call *line, uint32_t toggles)
     return load_acquire(&line->next) != (toggles >> line->index % RESPONSE_CLIENTS & 1);
 }
 
-/* Executes the requests of the lines from `first` to `end`, which are of one group. */
+/* Executes the requests of the group of lines from `first` on, of `count` lines. Its
+ * clients read the response all the time, so that is written at the end. */
 static inline uint32_t ffwd_serve_group(struct server *server, uint32_t first,
-                                        uint32_t end, struct delegate **object,
+                                        uint32_t count, struct delegate **object,
                                         bool *several)
 {
+    const uint32_t ahead = server->lines.ahead;
+    const uint32_t most = first + RESPONSE_CLIENTS, end = most < count ? most : count;
     struct ffwd_response *response = ffwd_response_of(server, first);
-    uint32_t toggles = load_relaxed(&response->toggles), served = 0;
+    const uint32_t before = load_relaxed(&response->toggles);
+    uint32_t toggles = before, served = 0;
+    uint64_t results[RESPONSE_CLIENTS];
     for (uint32_t index = first; index < end; index++) {
         struct call *line = line_at(&server->lines, index);
+        if (index + ahead < count)
+            prefetch_for_read(&line_at(&server->lines, index + ahead)->next);
         if (!ffwd_asks(line, toggles))
             continue;
         struct delegate *own =
             (struct delegate *)(uintptr_t)load_relaxed(&line->object);
         *several |= *object && *object != own;
         *object = own;
-        const void *result = call_section(line);
-        store_relaxed(&response->results[index - first], (uint64_t)(uintptr_t)result);
+        results[index - first] = (uint64_t)(uintptr_t)call_section(line);
         delegate_count(own, 1);
         toggles ^= 1u << (index - first);
         served++;
     }
-    if (served)
-        store_release(&response->toggles, toggles);
+    if (!served)
+        return 0;
+    for (uint32_t i = 0; i < end - first; i++)
+        if ((toggles ^ before) >> i & 1)
+            store_relaxed(&response->results[i], results[i]);
+    store_release(&response->toggles, toggles);
     return served;
 }
 
@@ -88,11 +98,8 @@ static inline uint32_t ffwd_round(struct server *server)
     uint32_t count = load_acquire(&server->lines.count), served = 0;
     struct delegate *object = NULL;
     bool several = false;
-    for (uint32_t first = 0; first < count; first += RESPONSE_CLIENTS) {
-        uint32_t end = first + RESPONSE_CLIENTS;
-        served += ffwd_serve_group(server, first, end < count ? end : count, &object,
-                                   &several);
-    }
+    for (uint32_t first = 0; first < count; first += RESPONSE_CLIENTS)
+        served += ffwd_serve_group(server, first, count, &object, &several);
     server_count(server, served, several);
     return served;
 }

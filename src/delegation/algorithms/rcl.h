@@ -116,7 +116,7 @@ static inline uint32_t rcl_round(struct server *server, uint32_t number, bool bu
     for (uint32_t index = 0; index < count; index++) {
         struct call *line = line_at(&server->lines, index);
         if (ahead && index + ahead < count)
-            prefetch_for_write(&line_at(&server->lines, index + ahead)->cell);
+            prefetch_for_read(&line_at(&server->lines, index + ahead)->cell);
         struct delegate *object = rcl_request(line);
         if (!object)
             continue;
@@ -263,17 +263,26 @@ static inline void rcl_await(struct server *server, struct call *line,
     wait_for_grant(&line->cell, &line->asleep, waiting, false, NULL);
 }
 
+/* Publishes a request for the object, in a line that the caller owns then. */
+static inline struct call *rcl_publish(struct delegate *delegate, struct server *server,
+                                       void *(*section)(void *), void *context,
+                                       enum call_moves moves)
+{
+    struct call *line = line_take(&server->lines);
+    store_relaxed(&line->object, (uint64_t)(uintptr_t)delegate);
+    store_relaxed(&line->moves, moves);
+    store_release(&line->executed, 0);
+    line_ask(line, section, context);
+    return line;
+}
+
 /* Asks a server, not the caller's own. Returns false if the object is not there. */
 static inline bool rcl_ask(struct delegate *delegate, struct server *server,
                            void *(*section)(void *), void *context,
                            enum waiting waiting, enum call_moves moves, void **result)
 {
     server_check(server);
-    struct call *line = line_take(&server->lines);
-    store_relaxed(&line->object, (uint64_t)(uintptr_t)delegate);
-    store_relaxed(&line->moves, moves);
-    store_release(&line->executed, 0);
-    line_ask(line, section, context);
+    struct call *line = rcl_publish(delegate, server, section, context, moves);
     server_notify(server);
     rcl_await(server, line, waiting);
     const bool done = !moves || load_relaxed(&line->moves) != HAS_MOVED;

@@ -41,6 +41,7 @@ void served_moved(unsigned thread);
 void turn_lost(unsigned thread);
 void turn_replaced(unsigned thread);
 void turn_nested(unsigned thread);
+void turn_again(unsigned thread);
 void turn_moves(unsigned thread);
 void turn_moved(unsigned thread);
 bool moves_objects(const struct lock_descriptor *about);

@@ -143,6 +143,12 @@ static bool parks_without_server(const struct lock_descriptor *about)
     return parks(about) && has_no_server(about);
 }
 
+/* The second section may be left. */
+static void finish_first(void)
+{
+    finish_with(sections == 1 ? 1 : 2);
+}
+
 static void finish_two(void)
 {
     finish_with(2);
@@ -299,6 +305,12 @@ const struct client executor_clients[] = {
      .suits = replaces_threads,
      .body = turn_nested,
      .finish = finish_one_of_each},
+    {.name = "turn-again",
+     .summary = "the turn is lost in a section, and its client has another request",
+     .threads = 3,
+     .suits = replaces_threads,
+     .body = turn_again,
+     .finish = finish_first},
     {.name = "turn-moves",
      .summary = "a thread loses the turn to another one, which moves the object",
      .threads = 2,

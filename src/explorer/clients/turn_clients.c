@@ -25,12 +25,7 @@ static struct server *there(void)
 static struct call *ask_at(struct server *server, struct delegate *object,
                            void *(*section)(void *), void *context)
 {
-    struct call *line = line_take(&server->lines);
-    store_relaxed(&line->object, (uint64_t)(uintptr_t)object);
-    store_relaxed(&line->moves, MAY_MOVE);
-    store_release(&line->executed, 0);
-    line_ask(line, section, context);
-    return line;
+    return rcl_publish(object, server, section, context, MAY_MOVE);
 }
 
 static struct call *ask(struct delegate *object, void *(*section)(void *),
@@ -134,6 +129,39 @@ void turn_nested(unsigned thread)
                       ending_section);
     else
         second_thread();
+}
+
+/* The client of the first request, whose next one is in the same line. */
+static void ask_again(void)
+{
+    struct call *line = line_at(&here()->lines, load_relaxed(&here()->lines.count) - 1);
+    spin_until(load_acquire(&line->cell) == CALL_DONE);
+    line_end(line);
+    ask(&client_delegate, executor_count_section, &requests[1]);
+}
+
+void turn_again(unsigned thread)
+{
+    bool keeps = true;
+    if (thread == 0) {
+        begin_operation();
+        executor_make();
+        struct call *line =
+            ask(&client_delegate, executor_count_section, &requests[0]);
+        begin_as(1);
+        store_relaxed(&here()->turn, 1);
+        store_release(&flag, 1);
+        rcl_execute(here(), 1, line, &client_delegate);
+        return;
+    }
+    begin_second();
+    if (thread == 2) {
+        ask_again();
+    } else if (turn_take_away(here(), 1 | IN_SECTION)) {
+        begin_as(2);
+        turn_regain(here(), 2);
+        rcl_round(here(), 2, false, &keeps);
+    }
 }
 
 /* Thread 0 executes a request here; the other one is at the next server. */

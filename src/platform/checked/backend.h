@@ -82,6 +82,7 @@ enum { SPINLOCK_FREE = 1, SPINLOCK_HELD = 0 };
 #define relax_at_most(turns) (relax(), 1u)
 #define yield() ((void)0)
 #define pause_for(turns) ((void)(turns))
+#define prefetch_for_read(c) ((void)(c))
 #define prefetch_for_write(c) ((void)(c))
 
 static inline bool checked_long_ago(const struct deadline *deadline)

@@ -34,6 +34,7 @@ static inline void pause_for(uint32_t spins)
         relax();
 }
 
+#define prefetch_for_read(c) __builtin_prefetch((const void *)&(c)->raw, 0, 3)
 #define prefetch_for_write(c) prefetch_for_write_at(&(c)->raw)
 
 /* Far longer than any handover between running threads; waiting longer means that the

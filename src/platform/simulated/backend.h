@@ -78,7 +78,8 @@ enum { SPINLOCK_FREE = 1, SPINLOCK_HELD = 0 };
 #define light_barrier() __asm__ volatile("" ::: "memory")
 #define heavy_barrier() simulated_heavy_barrier()
 #define heavy_barrier_works() true
-#define prefetch_for_write(c) simulated_prefetch(&(c)->raw)
+#define prefetch_for_read(c) simulated_prefetch(&(c)->raw, false)
+#define prefetch_for_write(c) simulated_prefetch(&(c)->raw, true)
 
 #define relax() ((void)simulated_relax(UINT32_MAX))
 #define relax_at_most(turns) simulated_relax(turns)

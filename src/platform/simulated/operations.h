@@ -32,7 +32,7 @@ uint64_t simulated_change(void *address, unsigned size, enum simulated_change ch
 bool simulated_compare_exchange(void *address, unsigned size, uint64_t *expected,
                                 uint64_t desired);
 void simulated_fence(void);
-void simulated_prefetch(void *address);
+void simulated_prefetch(const void *address, bool writes);
 bool simulated_heavy_barrier(void);
 
 /* Waits until a line that was read since the last call is invalidated, for at most that
