@@ -4,8 +4,9 @@
 
     PYTHONPATH=python tools/measure_executors.py  # docs/data/executor-scaling.json
 
-The results are the same on every host; the pages in docs/executors show them. Takes
-about a minute on two CPUs.
+As in RCL's publication, the address of a section's next line depends on the line
+before. The results are the same on every host; the pages in docs/executors show them.
+Takes about two minutes on two CPUs.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ def simulate(think: int, lines: int, *words: str) -> Iterator[dict[str, Any]]:
     command = [sys.executable, "-m", "hasp", "simulate", "--machine", MACHINE]
     command += ["--workload", "delegation", "--threads", str(THREADS), *words]
     command += ["--knob", f"think_cycles={think}", "--knob", f"cs_lines={lines}"]
+    command += ["--knob", "chained=1"]
     done = subprocess.run([*command, "--json"], stdout=subprocess.PIPE, check=True)
     yield from map(json.loads, done.stdout.splitlines())
 

@@ -76,6 +76,29 @@ def test_a_published_form_acquires_a_free_lock_by_trylock(
         assert published(*words)["operations"] > 0
 
 
+@pytest.mark.parametrize("executor", ["rcl", "flat-combining"])
+@pytest.mark.parametrize("locks", [1, 3])
+def test_a_published_executor_executes_one_section_at_a_time(
+    published: Callable[..., dict[str, Any]], executor: str, locks: int
+) -> None:
+    words = ("--workload=delegation", "--lock=mcs", f"executor={executor}")
+    record = published(*words, "jitter_percent=30", f"locks={locks}", "--threads=16")
+    assert record["operations"] > 16
+    assert record["jain_fairness"] > 0.8  # the server is not among the workers
+
+
+def test_other_executors_have_no_published_form(build_dir: Path, opteron: Path) -> None:
+    program = str(next(build_dir.rglob("hasp-simulate-published")))
+    words = ("--workload=delegation", "--lock=mcs", "executor=ffwd", "--threads=4")
+    done = subprocess.run(
+        [program, f"--machine={opteron}", *words, *SHORT],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode != 0
+    assert "only rcl and flat-combining have a published form" in done.stderr
+
+
 def test_every_claim_finds_its_published_form() -> None:
     wanted = {
         lock for machine in ALL for lock in locks_of(Form.PUBLISHED, machine).values()

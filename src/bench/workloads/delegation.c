@@ -32,6 +32,7 @@ struct object {
 
 struct delegated {
     struct section section;
+    bool chained;
     uint64_t executor, objects, servers;
     unsigned serving; /* workers that serve */
     struct atomic_u32 ended __attribute__((aligned(CACHE_LINE)));
@@ -64,6 +65,7 @@ bool delegation_prepare(struct run *run)
         return false;
     guarded_create(all, count, lines);
     delegated->section = section_of(run);
+    delegated->chained = run->knobs[KNOB_CHAINED];
     delegated->executor = executor;
     delegated->objects = count;
     delegated->servers = servers;
@@ -94,7 +96,10 @@ static void *section_body(void *context)
 {
     const struct object *object = context;
     const struct section *section = &object->delegated->section;
-    guarded_touch(object->guarded, section->lines);
+    if (object->delegated->chained)
+        guarded_chase(object->guarded, section->lines);
+    else
+        guarded_touch(object->guarded, section->lines);
     if (section->cycles)
         pause_cycles(section->cycles);
     return NULL;

@@ -51,6 +51,18 @@ static inline void guarded_touch(struct guarded *guarded, uint64_t lines)
     }
 }
 
+/* The same where the address of each line depends on the line before, so a processor
+ * cannot fetch a line earlier. Counts never reach 2^63. */
+static inline void guarded_chase(struct guarded *guarded, uint64_t lines)
+{
+    for (uint64_t i = 0; i < lines;) {
+        struct atomic_u64 *count = &guarded->lines[i].count;
+        uint64_t value = load_relaxed(count);
+        store_relaxed(count, value + 1);
+        i += 1 + (value >> 63);
+    }
+}
+
 /* Records an acquisition by trylock, which has no waiting time. */
 static inline void ledger_took(struct ledger *ledger, struct worker *worker)
 {

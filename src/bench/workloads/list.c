@@ -53,7 +53,7 @@ const struct workload workload_list[] = {
         .threads_most = ANY,
         .takes_lock = true,
         SETTINGS({KNOB_EXECUTOR, 0}, {KNOB_LOCKS, 1}, {KNOB_SERVERS, 1},
-                 {KNOB_READ_AHEAD, 1}, SECTIONS(1, 400)),
+                 {KNOB_READ_AHEAD, 1}, {KNOB_CHAINED, 0}, SECTIONS(1, 400)),
         .enter = delegation_enter,
         .report = delegation_report,
         FUNCTIONS(delegation),
