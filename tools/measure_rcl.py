@@ -147,7 +147,7 @@ def cycles(
     At high contention by Little's law: a mean over completed sections would leave out
     starving clients, whereas in the paper each client executes 5,000 sections.
     """
-    found = []
+    found: list[float] = []
     for seed in seeds:
         knobs = (f"cs_lines={lines}", f"chained={chained:d}")
         record = run(subject, delay, knobs, engine, seed)
