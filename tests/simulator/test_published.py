@@ -71,7 +71,8 @@ def test_a_published_form_ensures_mutual_exclusion(
 def test_a_published_form_acquires_a_free_lock_by_trylock(
     published: Callable[..., dict[str, Any]],
 ) -> None:
-    for form in ("spinlock", "ttas", "ticket", "mcs", "futex", "litl-mcs"):
+    forms = ("spinlock", "ttas", "ticket", "mcs", "futex", "litl-hmcs", "litl-c-bo-mcs")
+    for form in forms:
         words = ("--workload=uncontended", "trylock=1", f"--lock={form}", "--threads=2")
         assert published(*words)["operations"] > 0
 

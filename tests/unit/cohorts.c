@@ -68,18 +68,18 @@ static struct cohorts read_as(enum cohort_choice choice)
 
 static void check_rule(void)
 {
-    write_server(16, 8, "0-1\n");
+    write_server(4, 3, "0-1\n");
     struct cohorts found = read_as(COHORTS_AUTO);
     CHECK(found.by_cache);
-    CHECK_EQUAL(found.count, 16);
-    CHECK_EQUAL(found.caches, 16);
-    CHECK_EQUAL(found.cpus, 256);
-    for (unsigned cpu = 0; cpu < 256; cpu++)
-        CHECK_EQUAL(of_cpu[cpu], cpu % 128 / 8);
+    CHECK_EQUAL(found.count, 4);
+    CHECK_EQUAL(found.caches, 4);
+    CHECK_EQUAL(found.cpus, 24);
+    for (unsigned cpu = 0; cpu < 24; cpu++)
+        CHECK_EQUAL(of_cpu[cpu], cpu % 12 / 3);
     found = read_as(COHORTS_NODE);
     CHECK(!found.by_cache);
     CHECK_EQUAL(found.count, 2);
-    write_file("node/has_cpu", "0-15\n"); /* each cache is a node */
+    write_file("node/has_cpu", "0-3\n"); /* each cache is a node */
     CHECK(!read_as(COHORTS_AUTO).by_cache);
     CHECK(read_as(COHORTS_CACHE).by_cache);
     clear();
@@ -92,18 +92,18 @@ static void check_rule(void)
 /* Neighbours share a cohort if there are more caches than the locks have queues. */
 static void check_many(void)
 {
-    write_server(32, 4, "0-1\n");
+    write_server(32, 2, "0-1\n");
     struct cohorts found = read_as(COHORTS_AUTO);
     CHECK(found.by_cache);
     CHECK_EQUAL(found.count, COHORTS_MAX);
     unsigned last = 0;
-    for (unsigned cpu = 0; cpu < 128; cpu++) {
+    for (unsigned cpu = 0; cpu < 64; cpu++) {
         CHECK(of_cpu[cpu] == last || of_cpu[cpu] == last + 1);
-        CHECK_EQUAL(of_cpu[cpu], of_cpu[cpu / 4 * 4]);
+        CHECK_EQUAL(of_cpu[cpu], of_cpu[cpu / 2 * 2]);
         last = of_cpu[cpu];
     }
     CHECK_EQUAL(last, COHORTS_MAX - 1);
-    CHECK(of_cpu[63] != of_cpu[64]); /* the sockets */
+    CHECK(of_cpu[31] != of_cpu[32]); /* the sockets */
     clear();
 }
 
@@ -112,13 +112,13 @@ static void check_holes(void)
 {
     CHECK_EQUAL(read_as(COHORTS_CACHE).count, 1);
     const char *bad[] = {"", "\n", "8\n", "7-3\n", "x\n", "0-99999\n"};
+    write_server(4, 4, "0\n");
     for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        write_server(4, 4, "0\n");
         write_cache(4, bad[i]);
         struct cohorts found = read_as(COHORTS_CACHE);
         CHECK(!found.by_cache && found.count == 1 && found.caches == 0);
     }
-    write_server(4, 4, "0\n");
+    write_cache(4, "4-7,20-23\n");
     write_file("cpu/online", "0-3,8-31\n"); /* a whole cache is offline */
     CHECK_EQUAL(read_as(COHORTS_AUTO).count, 4); /* 20 to 23 share it, as threads */
     clear();

@@ -51,8 +51,7 @@ PUBLISHED_OPTERON = {**LIBSLOCK, **PREFETCHING}
 PUBLISHED_XEON = {**LIBSLOCK, "mcs": "mcs", "clh": "clh"}
 
 
-# The lock study's locks in their interposed form. The others have no published form
-# here.
+# The lock study's locks that claims are about; the published forms are interposed.
 INTERPOSED = (
     *("spinlock", "ttas", "backoff", "ticket", "mcs"),
     *("c-tkt-tkt", "c-ptl-tkt", "c-bo-mcs", "hmcs"),
@@ -60,10 +59,8 @@ INTERPOSED = (
 
 
 def study_lock(form: Form, name: str) -> str:
-    """Return the lock that represents a lock of the study; empty if there is none."""
-    if form is Form.SHIPPED:
-        return name
-    return f"litl-{name}" if name in INTERPOSED else ""
+    """Return the lock that represents one of INTERPOSED."""
+    return name if form is Form.SHIPPED else f"litl-{name}"
 
 
 def locks_of(form: Form, machine: str) -> dict[str, str]:
