@@ -20,6 +20,7 @@ SHAPES = (
     ("task-queue:0", "tasks=1"),
     ("pipeline", "--threads=4", "capacity=1", "work_cycles=100"),
     ("barrier", "--threads=3"),
+    ("barrier", "--threads=3", "watch=1"),
     ("grid:8",),
     ("global-table", "trylock=1"),
     ("hash-table:4",),

@@ -23,6 +23,7 @@ UNDER_LOCKS = (
     ("hash-table",),
     ("hash-table:12", "elements=48", "put_percent=40", "remove_percent=40"),
     ("barrier", "--threads=3"),
+    ("barrier", "--threads=3", "watch=1"),
     ("pipeline", "--threads=2"),
     ("pipeline:3", "--threads=4", "capacity=1"),
     ("oversubscribed",),

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Phases of work that end at a barrier, whose state is under a lock. As in PARSEC's
- * streamcluster, waiters poll for the end of the phase with trylock, so late arrivals
- * contend with them. The last worker to arrive decides whether another phase follows,
- * so all workers leave after the same one.
+ * Phases of work that end at a barrier, whose state is under a lock. Waiters poll for
+ * the end of the phase with trylock, so late arrivals contend with them. The last
+ * worker to arrive decides whether another phase follows, so all workers leave after
+ * the same one.
+ *
+ * With the knob `watch`, waiters watch a flag outside of the lock first, as in PARSEC's
+ * streamcluster; then each acquires the lock by repeated trylock in order to leave. A
+ * worker that is back before all have left waits for them.
  */
 #include "bench/workloads/guarded.h"
 #include "bench/workloads/list.h"
@@ -19,6 +23,7 @@ struct fork_join {
     struct atomic_u32 over;
     struct atomic_u64 holds; /* number of acquisitions */
     struct ledger ledger;
+    struct atomic_u32 departing; /* watch: from the last arrival until all have left */
 };
 
 bool fork_join_prepare(struct run *run)
@@ -41,8 +46,8 @@ static void release(struct run *run, struct fork_join *shared)
     mutex_unlock(run, &shared->mutex);
 }
 
-/* Returns true if the caller is the last one to arrive, else it has to wait. */
-static bool arrive(struct run *run, struct worker *worker, uint64_t *phase)
+/* Returns the time at which the lock was acquired. */
+static uint64_t acquire(struct run *run, struct worker *worker)
 {
     struct fork_join *shared = run->shared;
     uint64_t wanted = ticks();
@@ -50,14 +55,30 @@ static bool arrive(struct run *run, struct worker *worker, uint64_t *phase)
     uint64_t now = ticks();
     ledger_acquired(&shared->ledger, run, worker, wanted, now);
     count_hold(shared, worker);
+    return now;
+}
+
+/* Returns true if the caller is the last one to arrive, else it has to wait. */
+static bool arrive(struct run *run, struct worker *worker, uint64_t *phase)
+{
+    struct fork_join *shared = run->shared;
+    const bool watch = run->knobs[KNOB_WATCH];
+    uint64_t now = acquire(run, worker);
+    while (watch && load_relaxed(&shared->departing)) {
+        release(run, shared);
+        spin_until(!load_relaxed(&shared->departing));
+        now = acquire(run, worker);
+    }
     bool over = !run_goes_on(run, now); /* at each arrival, since phases can be long */
     *phase = load_relaxed(&shared->phase);
-    uint32_t arrived = load_relaxed(&shared->arrived) + 1;
-    bool last = arrived == run->threads;
-    store_relaxed(&shared->arrived, last ? 0 : arrived);
+    uint32_t before = load_relaxed(&shared->arrived);
+    bool last = before + 1 == run->threads;
+    store_relaxed(&shared->arrived, !last ? before + 1 : watch ? before : 0);
     if (last) {
         store_relaxed(&shared->over, over);
         store_relaxed(&shared->phase, *phase + 1);
+        if (watch && before)
+            store_relaxed(&shared->departing, 1);
     }
     release(run, shared);
     return last;
@@ -75,6 +96,22 @@ static bool phase_ended(struct run *run, struct worker *worker, uint64_t phase)
     return ended;
 }
 
+/* Waits for the last arrival, and for the lock, in order to leave. Returns true. */
+static bool leave(struct run *run, struct worker *worker)
+{
+    struct fork_join *shared = run->shared;
+    spin_until(load_relaxed(&shared->departing));
+    spin_until(mutex_trylock(run, &shared->mutex));
+    count_hold(shared, worker);
+    ledger_took(&shared->ledger, worker);
+    uint32_t inside = load_relaxed(&shared->arrived) - 1;
+    store_relaxed(&shared->arrived, inside);
+    if (!inside)
+        store_relaxed(&shared->departing, 0);
+    release(run, shared);
+    return true;
+}
+
 void fork_join_work(struct run *run, struct worker *worker)
 {
     struct fork_join *shared = run->shared;
@@ -83,8 +120,10 @@ void fork_join_work(struct run *run, struct worker *worker)
     do {
         uint64_t start = ticks();
         pause_about(worker, work, run->knobs[KNOB_UNEVEN]);
-        bool last = arrive(run, worker, &phase);
-        while (!last && !phase_ended(run, worker, phase)) {
+        bool done = arrive(run, worker, &phase);
+        if (!done && run->knobs[KNOB_WATCH])
+            done = leave(run, worker);
+        while (!done && !phase_ended(run, worker, phase)) {
             full_fence(); /* makes the release visible before the pause */
             pause_about(worker, poll, POLL_UNEVEN);
         }

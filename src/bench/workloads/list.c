@@ -192,7 +192,7 @@ const struct workload workload_list[] = {
         .threads_most = ANY,
         .takes_lock = true,
         SETTINGS({KNOB_WORK_CYCLES, 10000}, {KNOB_UNEVEN, 20}, {KNOB_POLL_CYCLES, 200},
-                 {KNOB_STAGGER, 400}, {KNOB_HOME, 0}),
+                 {KNOB_WATCH, 0}, {KNOB_STAGGER, 400}, {KNOB_HOME, 0}),
         FUNCTIONS(fork_join),
     },
     {
