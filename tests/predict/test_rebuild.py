@@ -112,31 +112,34 @@ def test_the_exponential_shape_has_the_mean_and_variance_of_one() -> None:
     assert variance == pytest.approx(1, rel=0.05)
 
 
-def owned(owner_changes: int) -> Synthetic:
-    """Return a program with a lock for each of two workers, and one of another."""
+def owned(owner_changes: int, second: int = EACH) -> Synthetic:
+    """Return a program with a lock for each of two workers, and one of another.
+
+    The second worker acquires its lock that often.
+    """
     made = synthetic(workers=3)
     stack = made.stack(BASE + 0x400, BASE + 0x900)
-    for at in range(2):
+    for at, count in enumerate((EACH, second)):
         made.lock(
             address=2048 + 64 * at,
             site=stack,
             created_stack=stack,
-            acquisitions=EACH,
+            acquisitions=count,
         )
         number = len(made.records[ChunkKind.LOCKS])
         made.add(
             ChunkKind.LOCK_COUNTS,
             lock=number,
             site=stack,
-            acquisitions=EACH,
-            hold_ticks=EACH * 100,
+            acquisitions=count,
+            hold_ticks=count * 100,
         )
         made.use(
             {"hold": [100] * 50},
             site=stack,
             thread=2 + at,
-            acquisitions=EACH,
-            hold_ticks=EACH * 100,
+            acquisitions=count,
+            hold_ticks=count * 100,
             hold_most=100,
             timed=50,
             owner_changes=owner_changes,
@@ -153,3 +156,74 @@ def test_a_lock_of_each_thread_that_uses_it_is_told_apart(
     (site,) = [one for one in load.sites if one.name == "server+0x400"]
     assert site.each_worker is own
     assert site.locks == (1 if own else 2)
+
+
+def test_one_thread_with_nearly_all_acquisitions_does_not_own_its_lock(
+    tmp_path: Path,
+) -> None:
+    """Owners hardly change either if only one of the threads uses the locks often."""
+    load = rebuilt(owned(0, second=10), tmp_path)
+    (site,) = [one for one in load.sites if one.name == "server+0x400"]
+    assert not site.each_worker
+    assert site.locks == 2
+
+
+def test_busy_threads_do_not_wait_in_the_kernel(tmp_path: Path) -> None:
+    """Workers with a CPU half of the time, which they leave by their own will."""
+    made = synthetic(cpu=SECOND // 2)
+    for thread in made.records[ChunkKind.THREADS]:
+        thread["voluntary"], thread["involuntary"] = 50, 0
+    profile = load_profile(made.write(tmp_path / "hasp.trace"))
+    (role,) = rebuild(profile, 64).roles
+    assert role.gap_ns == pytest.approx(GAP, rel=WITHIN)
+    (role,) = rebuild(profile, 64, busy=True).roles
+    assert role.gap_ns == pytest.approx(GAP - (GAP + OUTER + INNER) / 2, rel=WITHIN)
+
+
+def server(cpu: int, idle: int, pid: int = 4242) -> Synthetic:
+    """Return a worker, and a thread that holds a lock of its own for 1.5 ms in all."""
+    made = synthetic(workers=1)
+    made.header["pid"] = pid
+    stack = made.stack(BASE + 0x500, BASE + 0x900)
+    held, count = 1_500_000, 15_000
+    made.lock(address=4096, site=stack, created_stack=stack, acquisitions=count)
+    lock = len(made.records[ChunkKind.LOCKS])
+    fields = {"site": stack, "acquisitions": count, "hold_ticks": held}
+    made.add(ChunkKind.LOCK_COUNTS, lock=lock, **fields)
+    thread = made.thread(tid=9, name=b"other", cpu_ns=cpu, idle_ticks=idle)
+    made.use({"hold": [100] * 50}, thread=thread, timed=50, hold_most=100, **fields)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("cpu", "idle", "pid", "found"),
+    [
+        (SECOND * 15 // 100, SECOND * 85 // 100, 4242, True),
+        (SECOND, 0, 4242, False),
+        (SECOND // 1000, SECOND * 999 // 1000, 4242, False),
+        (SECOND * 15 // 100, SECOND * 85 // 100, 9, False),
+    ],
+    ids=["mostly-idle", "always-busy", "hardly-runs", "main-thread"],
+)
+def test_a_lock_counts_if_a_thread_holds_it_long_while_it_works(
+    tmp_path: Path, cpu: int, idle: int, pid: int, found: bool
+) -> None:
+    names = [site.name for site in rebuilt(server(cpu, idle, pid), tmp_path, 4).sites]
+    assert ("server+0x500" in names) is found
+
+
+def test_busy_threads_hold_a_lock_for_a_larger_share(tmp_path: Path) -> None:
+    made = server(SECOND * 15 // 100, 0)
+    profile = load_profile(made.write(tmp_path / "hasp.trace"))
+    assert "server+0x500" not in [site.name for site in rebuild(profile, 4).sites]
+    busy = rebuild(profile, 4, busy=True)
+    assert "server+0x500" in [site.name for site in busy.sites]
+
+
+def test_threads_that_begin_late_and_stay_keep_their_rate(tmp_path: Path) -> None:
+    made = synthetic()
+    for thread in made.records[ChunkKind.THREADS][1:]:
+        thread["began"] += SECOND * 6 // 10
+    (role,) = rebuilt(made, tmp_path).roles
+    assert role.recorded == WORKERS
+    assert role.rate == pytest.approx(EACH / (0.4 * SECOND), rel=WITHIN)

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from hasp.locks.kinds import MUTEX, RWLOCK, Kind
 
-VERSION = 4
+VERSION = 5
 SHAPE_VALUES = 128
 WEIGHT_OF_ALL = 1 << 20
 MILLION = 1_000_000
@@ -45,6 +45,7 @@ class LoadSite:
     misses: float | None = None  # cache misses in a section; None if not measured
     calls: float = 0.0  # share of the sections that make a system call or wait inside
     tries: float = 0.0  # share of the acquisitions by trylock
+    meets: bool = False  # all threads that acquire it wait for each other there
 
 
 @dataclass(frozen=True)
@@ -195,7 +196,7 @@ def _site(site: LoadSite, shapes: dict[Shape, int], variant: Variant) -> str:
     inner = [part for at, times in site.inner for part in (at, round(1000 * times))]
     return _line(
         *head,
-        *(round(1000 * site.calls), round(1000 * site.tries)),
+        *(round(1000 * site.calls), round(1000 * site.tries), int(site.meets)),
         *(len(site.weights), *site.weights, site.tail),
         *(len(site.inner), *inner),
     )

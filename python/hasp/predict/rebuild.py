@@ -19,8 +19,10 @@ from hasp.predict.load import (
     Shape,
     weights_of,
 )
+from hasp.predict.meeting import meeting_role, meeting_sites, meetings_of
 from hasp.predict.roles import (
     Group,
+    absent_ns,
     groups,
     preempted_factor,
     scaling,
@@ -30,7 +32,9 @@ from hasp.profile.model.distribution import Distribution
 from hasp.profile.model.profile import Profile, Site, Thread
 
 LEAST_HELD = 0.02  # of the time at the largest number of threads
+LEAST_RAN = 0.1  # of all threads' time on a CPU, by a thread that matters
 LOCKS_MOST = 65536
+OFTEN = 0.1  # least acquisitions of a thread, of those of the thread with most
 PRIVATE = 0.01  # most changes of the owner per acquisition of a thread's own lock
 RECORD = "record the program under load: hasp profile -- COMMAND"
 
@@ -40,10 +44,11 @@ def rebuild(
 ) -> Load:
     """Return the load of a profile, with every site that matters to `most` threads.
 
-    The sites in `kept` are always included. With `busy`, threads never wait for work.
+    The sites in `kept` are always included. With `busy`, threads never wait for work,
+    neither on condition variables nor in the kernel.
     Raises HaspError if the profile lacks what is needed.
     """
-    net = network(profile, kept | _candidates(profile, most))
+    net = network(profile, kept | _candidates(profile, most, busy))
     idling = idling_of(profile)
     found = groups(profile, net.customers, idling)
     if not found or not net.stations:
@@ -59,25 +64,67 @@ def rebuild(
         [preempted_factor(one, threads) for one in group.customers] for group in found
     ]
     roles = [
-        _idle(_role(group, scales, order, own, threads), group, idling, busy)
+        _idle(_role(group, scales, order, own, threads, busy), group, idling, busy)
         for group, scales, own in zip(
             found, scaling(found, profile), factors, strict=True
         )
     ]
     roles.sort(key=lambda role: not role.scales)
     sites = tuple(_site(profile, net, order, roles, number) for number in order)
-    return Load(sites, tuple(roles))
+    meetings = meetings_of(profile)
+    return Load(
+        meeting_sites(sites, meetings),
+        tuple(meeting_role(role, order, meetings) for role in roles),
+    )
 
 
-def _candidates(profile: Profile, most: int) -> frozenset[int]:
-    """Return the sites that would be held long if all of `most` threads used them."""
+def _candidates(profile: Profile, most: int, busy: bool) -> frozenset[int]:
+    """Return the sites that would be held long if all of `most` threads used them.
+
+    That is so of those that the program holds long, and of those that one thread holds
+    long in the time in which it does not wait for work.
+    """
     threads = max(1, len(profile.threads) // 2)
     least = LEAST_HELD * profile.duration_ns * threads / max(most, 1)
+    active = _active(profile, busy)
     return frozenset(
         site.number
         for site in profile.sites
-        if site.locks and max(lock.hold_ns for lock in site.locks) >= least
+        if site.locks
+        and (
+            max(lock.hold_ns for lock in site.locks) >= least
+            or most * _largest_share(site, active) >= LEAST_HELD
+        )
     )
+
+
+def _active(profile: Profile, busy: bool) -> dict[int, float]:
+    """Return the time of the threads that matter without their waits for work.
+
+    With `busy`, it is that on a CPU. Threads that hardly run are missing, and the main
+    thread, of which a program has only one, unless it is alone.
+    """
+    ran = sum(thread.cpu_ns for thread in profile.threads)
+    running = [one for one in profile.threads if one.cpu_ns >= LEAST_RAN * ran]
+    others = [thread for thread in running if thread.tid != profile.pid]
+    found = {}
+    for thread in others or running:
+        ended = profile.duration_ns if thread.ended_ns is None else thread.ended_ns
+        lived = float(ended - thread.began_ns - thread.idle_ns)
+        found[thread.number] = max(1.0, thread.cpu_ns if busy else lived)
+    return found
+
+
+def _largest_share(site: Site, active: Mapping[int, float]) -> float:
+    """Return the largest share of a thread's time that it holds the busiest lock."""
+    whole = sum(lock.hold_ns for lock in site.locks)
+    busiest = max(lock.hold_ns for lock in site.locks) / max(whole, 1)
+    shares = [
+        sum(use.hold.total_ns for use in operations.values()) / active[number]
+        for number, operations in site.threads.items()
+        if number in active
+    ]
+    return busiest * max(shares, default=0.0)
 
 
 def _refuse_unmeasured(profile: Profile, order: Sequence[int]) -> None:
@@ -115,6 +162,7 @@ def _role(
     order: Sequence[int],
     factors: Sequence[float],
     threads: Mapping[int, Thread],
+    busy: bool,
 ) -> Role:
     pairs = list(zip(group.customers, factors, strict=True))
     sections = group.sections
@@ -124,7 +172,8 @@ def _role(
     reads: dict[int, float] = {}
     for one, factor in pairs:
         work = one.outside_ns - min(one.idle_ns, one.outside_ns)
-        gap += one.population * max(0.0, work - _recording(one, threads)) / factor
+        work = one.population * (work - _recording(one, threads))
+        gap += max(0.0, work - absent_ns(one, threads) if busy else work / factor)
         for site, visit in one.visits.items():
             number = one.population * visit.number
             numbers[site] = numbers.get(site, 0.0) + number
@@ -226,10 +275,22 @@ def _is_own(site: Site, workers: int) -> bool:
     """Return true if each thread has a lock of its own, by the changes of owners."""
     total = site.total
     # The statistics of ended threads are added up as those of thread 0.
-    users = workers if 0 in site.threads else len(site.threads)
+    users = workers if 0 in site.threads else _users(site)
     if users < 2 or len(site.locks) < users or total is None:
         return False
     return total.owner_changes <= PRIVATE * total.acquisitions
+
+
+def _users(site: Site) -> int:
+    """Return the number of threads that acquire the locks of a site often.
+
+    Where one thread makes nearly all acquisitions, owners hardly change anyway.
+    """
+    numbers = [
+        sum(use.acquisitions for use in operations.values())
+        for operations in site.threads.values()
+    ]
+    return sum(number >= OFTEN * max(numbers) for number in numbers)
 
 
 def shape_of(times: Distribution) -> Shape:

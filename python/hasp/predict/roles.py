@@ -106,6 +106,18 @@ def _rates(customer: Customer) -> dict[int, float]:
     return rates
 
 
+def absent_ns(customer: Customer, threads: Mapping[int, Thread]) -> float:
+    """Return the time of its threads without a CPU, waits for locks and idling aside.
+
+    Such a thread has lost its CPU, or it waits in the kernel: for I/O or for requests.
+    """
+    own = [threads[number] for number in customer.threads if number in threads]
+    lived = customer.population * customer.lived_ns
+    idle = customer.population * customer.idle_ns
+    known = sum(thread.wait_ns + thread.cpu_ns for thread in own)
+    return max(0.0, lived - idle - known)
+
+
 def preempted_factor(customer: Customer, threads: Mapping[int, Thread]) -> float:
     """Return how much longer its times were because it had no CPU, at least 1.
 
@@ -113,14 +125,13 @@ def preempted_factor(customer: Customer, threads: Mapping[int, Thread]) -> float
     has lost its CPU. Its context switches tell the last two apart.
     """
     own = [threads[number] for number in customer.threads if number in threads]
-    ran = sum(thread.cpu_ns for thread in own)
     lived = customer.population * customer.lived_ns
     idle = customer.population * customer.idle_ns
     waited = sum(thread.wait_ns for thread in own)
-    lost = max(0.0, lived - idle - waited - ran)
     switches = sum(thread.voluntary + thread.involuntary for thread in own)
-    if not ran or not switches:
+    if not sum(thread.cpu_ns for thread in own) or not switches:
         return 1.0
+    lost = absent_ns(customer, threads)
     lost *= sum(thread.involuntary for thread in own) / switches
     busy = max(lived - idle - waited, 1.0)
     return busy / max(busy - lost, 0.05 * busy)

@@ -31,6 +31,8 @@ WORKLOAD = "replay"
 SECTIONS = 4000  # simulated in a run, of all workers
 SECTIONS_EACH = 12  # of each worker, if they never wait
 LEAST_NS, MOST_NS = 200_000, 4_000_000_000  # of a run
+MEETINGS = 50  # of all threads, simulated in a run if they take the time below
+MEETING_NS = 200  # for each thread
 SLICES = 8  # time slices of each thread in a run, if threads share CPUs
 FILE_NUMBERS = count()
 LINES = (1, 8)  # fewest and most cache lines that a section writes
@@ -217,4 +219,6 @@ def duration_ns(load: Load, workers: int) -> int:
         each = max(each, role.gap_ns + role.idle_ns + sum(held))
         longest = max(longest, *held)
     needed = max(SECTIONS * max(longest, each / workers), SECTIONS_EACH * each)
+    if any(site.meets for site in load.sites):
+        needed = max(needed, MEETINGS * (each + workers * MEETING_NS))
     return round(min(max(needed, LEAST_NS), MOST_NS))

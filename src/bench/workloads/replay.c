@@ -24,7 +24,18 @@ static bool create_locks(struct run *run, struct replay_site *site)
         mutex_create(&replay_lock_at(site, i)->mutex);
         sharing_create(&replay_lock_at(site, i)->sharing);
     }
-    return site->memory != NULL;
+    site->point = run_memory(run, sizeof *site->point);
+    return site->memory && site->point;
+}
+
+/* Counts the threads that acquire the locks of each site outside of other sections. */
+static void count_members(struct replay_load *load)
+{
+    for (unsigned i = 0; i < load->role_count; i++) {
+        const struct replay_role *role = &load->roles[i];
+        for (unsigned n = 0; n < role->visit_count; n++)
+            load->sites[role->visits[n].site].members += role->threads;
+    }
 }
 
 bool replay_prepare(struct run *run)
@@ -52,6 +63,7 @@ bool replay_prepare(struct run *run)
     replay->only = run_memory(run, sizeof *replay->only);
     if (replay->only)
         mutex_create(&replay->only->mutex);
+    count_members(load);
     eliding_set(load->trylock_nests, load->nesting);
     bool made = replay->only && replay->stats && replay->players;
     if (!made)

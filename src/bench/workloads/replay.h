@@ -3,7 +3,7 @@
  * The load of a recorded program, as `hasp predict` describes it in a file: whole
  * numbers, separated by blanks, in this order.
  *
- *   4                                version
+ *   5                                version
  *   one_lock trylock_nests nesting   all mutexes are the same one; what elision does in
  *                                    a trylock; levels of transactions, 0: its default
  *   shapes, then for each: SHAPE_VALUES  equally likely multiples of a mean, permille
@@ -11,6 +11,7 @@
  *     rwlock each_worker locks lines parts shape
  *     calls tries                      sections with a system call, and acquisitions by
  *                                      trylock, in permille
+ *     meets                            all threads that acquire it wait for each other
  *     weighed, then that many          weights of the first locks
  *     tail                             weight of the other locks together
  *     inner, then for each: site times   sections inside, in permille of the sections
@@ -24,6 +25,11 @@
  * A section writes `lines` lines of one of the `parts` of its lock's data, chosen at
  * random; sections in different parts do not conflict.
  *
+ * Threads that meet wait after a section until each of them has had one, as at the
+ * barrier of PARSEC's streamcluster: they watch a flag, and leave by a section that
+ * they enter by repeated trylock. Each section, with the one to leave, is one
+ * operation.
+ *
  * A section contains only sections of later sites, so locks are always acquired in the
  * same order. With `each_worker`, every worker has `locks` locks of its own.
  */
@@ -34,7 +40,7 @@
 
 enum {
     SHAPE_VALUES = 128,
-    REPLAY_VERSION = 4,
+    REPLAY_VERSION = 5,
     REPLAY_LOCKS_MOST = 65536,
     REPLAY_PARTS_MOST = 4096,
 };
@@ -44,11 +50,19 @@ struct replay_inner {
     uint64_t times; /* permille */
 };
 
+/* Where threads meet. Written under the lock. */
+struct replay_point {
+    struct atomic_u64 inside;    /* threads that have arrived and not left */
+    struct atomic_u64 departing; /* 1 from the last arrival until all have left */
+} __attribute__((aligned(CACHE_LINE)));
+
 struct replay_site {
-    bool rwlock, each_worker;
+    bool rwlock, each_worker, meets;
     uint64_t locks, lines, parts;
     unsigned shape;
     uint64_t calls, tries; /* permille */
+    uint64_t members;      /* threads that meet */
+    struct replay_point *point;
     unsigned weighed;
     uint64_t *sums; /* cumulative weights of the first `weighed` locks */
     uint64_t tail;  /* weight of the others together */

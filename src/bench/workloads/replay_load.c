@@ -63,6 +63,7 @@ static void read_site(struct reader *reader, struct replay_load *load, unsigned 
     site->shape = next_index(reader, load->shape_count);
     site->calls = next_number(reader, 1000);
     site->tries = next_number(reader, 1000);
+    site->meets = next_number(reader, 1);
     site->weighed = next_count(reader, site->locks);
     site->sums = made(reader, site->weighed, sizeof *site->sums);
     uint64_t sum = 0;
@@ -79,6 +80,12 @@ static void read_site(struct reader *reader, struct replay_load *load, unsigned 
             explain(reader->run, "%s: site %u contains an earlier one",
                     reader->run->load, index);
         }
+    }
+    if (site->meets && (site->rwlock || site->each_worker || site->locks > 1) &&
+        !reader->failed) {
+        reader->failed = true;
+        explain(reader->run, "%s: threads meet at one mutex, but site %u is not one",
+                reader->run->load, index);
     }
     bool empty = !site->locks || !site->parts || (!sum && !site->tail);
     if (empty && !reader->failed) {

@@ -39,6 +39,12 @@ struct note {
     bool reads, elided;
 };
 
+enum rendezvous {
+    MEETING_EARLY,   /* others have not left yet, so it did not arrive */
+    MEETING_ARRIVED, /* it waits for others */
+    MEETING_DONE,    /* it arrived last, or left */
+};
+
 /* One worker. */
 struct player {
     struct run *run;
@@ -51,6 +57,7 @@ struct player {
     struct note *notes; /* of the outermost section that it is in */
     size_t note_count, note_room;
     bool lost; /* out of memory */
+    enum rendezvous meeting; /* what its last section did where threads meet */
 };
 
 /* A section that is to be entered. */
@@ -59,7 +66,7 @@ struct attempt {
     const struct replay_site *site;
     struct replay_lock *lock;
     unsigned mutexes; /* that the thread holds */
-    bool reads, tries;
+    bool reads, tries, leaves;
 };
 
 struct replay {
@@ -84,7 +91,7 @@ static inline struct replay_lock *replay_lock_at(const struct replay_site *site,
 /* Returns a time of a shape with this mean, at random. */
 uint64_t replay_shaped(struct player *player, uint64_t mean, unsigned shape);
 
-/* Runs an outermost section of a site. */
+/* Runs an outermost section of a site, and meets the other threads if they do there. */
 void replay_section(struct player *player, unsigned number);
 
 #endif

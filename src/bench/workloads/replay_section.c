@@ -13,6 +13,8 @@
 
 #include <stdlib.h>
 
+enum { WATCH_ITERATIONS = 100 };
+
 uint64_t replay_shaped(struct player *player, uint64_t mean, unsigned shape)
 {
     uint64_t pick = random_below(&player->worker->random, SHAPE_VALUES);
@@ -185,7 +187,30 @@ static void work(uint64_t cycles, bool calls)
         pause_cycles(cycles);
 }
 
-static void section(struct player *player, unsigned number, unsigned mutexes);
+/* Under the lock: arrives where threads meet, or leaves. */
+static void meet(struct player *player, const struct attempt *attempt)
+{
+    struct replay_point *point = attempt->site->point;
+    uint64_t inside = load_relaxed(&point->inside);
+    bool departing = load_relaxed(&point->departing);
+    if (departing && !attempt->leaves) {
+        player->meeting = MEETING_EARLY;
+        return;
+    }
+    bool last = inside + 1 == attempt->site->members;
+    if (!departing)
+        store_relaxed(&point->inside, last ? inside : inside + 1);
+    else
+        store_relaxed(&point->inside, inside - 1);
+    if (!departing && last)
+        store_relaxed(&point->departing, inside > 0);
+    if (departing && inside == 1)
+        store_relaxed(&point->departing, 0);
+    player->meeting = departing || last ? MEETING_DONE : MEETING_ARRIVED;
+}
+
+static void section(struct player *player, unsigned number, unsigned mutexes,
+                    bool leaves);
 
 static void sections_inside(struct player *player, const struct replay_site *site,
                             unsigned mutexes)
@@ -194,12 +219,14 @@ static void sections_inside(struct player *player, const struct replay_site *sit
         uint64_t times = site->inner[i].times;
         uint64_t rounds = times / 1000 + happens(player, times % 1000);
         for (uint64_t n = 0; n < rounds; n++)
-            section(player, site->inner[i].site, mutexes);
+            section(player, site->inner[i].site, mutexes, false);
     }
 }
 
-/* Runs a section. `mutexes`: the number of mutexes that the thread holds. */
-static void section(struct player *player, unsigned number, unsigned mutexes)
+/* Runs a section. `mutexes`: the number of mutexes that the thread holds; `leaves`:
+ * by trylock, to leave where threads meet. */
+static void section(struct player *player, unsigned number, unsigned mutexes,
+                    bool leaves)
 {
     const struct replay_site *site = &player->replay->load.sites[number];
     const struct replay_use *use = &player->role->uses[number];
@@ -209,7 +236,8 @@ static void section(struct player *player, unsigned number, unsigned mutexes)
         .lock = picked(player, site),
         .mutexes = mutexes,
         .reads = site->rwlock && happens(player, use->reads),
-        .tries = site->tries && happens(player, site->tries),
+        .tries = leaves || (site->tries && happens(player, site->tries)),
+        .leaves = leaves,
     };
     const uint64_t random = player->worker->random;
     const size_t noted = player->note_count;
@@ -228,6 +256,8 @@ static void section(struct player *player, unsigned number, unsigned mutexes)
     uint64_t part =
         site->parts > 1 ? random_below(&player->worker->random, site->parts) : 0;
     touch(&attempt.lock->lines[part * site->lines], site->lines, attempt.reads);
+    if (site->meets)
+        meet(player, &attempt);
     bool calls = site->calls && happens(player, site->calls);
     work(replay_shaped(player, use->hold, site->shape), calls);
     sections_inside(player, site, mutexes + !site->rwlock);
@@ -237,10 +267,38 @@ static void section(struct player *player, unsigned number, unsigned mutexes)
     note(player, &made);
 }
 
-void replay_section(struct player *player, unsigned number)
+static void outermost(struct player *player, unsigned number, bool leaves)
 {
     struct transactions before;
     eliding_seen(&before);
-    section(player, number, 0);
+    section(player, number, 0, leaves);
     add_notes(player, &before);
+}
+
+/* Returns false at the end of the run. */
+static bool watch(struct player *player, const struct replay_site *site, bool departing)
+{
+    while (load_relaxed(&site->point->departing) != departing) {
+        if (!run_goes_on(player->run, ticks_aside()))
+            return false;
+        (void)relax_at_most(WATCH_ITERATIONS); /* at the end nobody changes it */
+    }
+    return true;
+}
+
+void replay_section(struct player *player, unsigned number)
+{
+    const struct replay_site *site = &player->replay->load.sites[number];
+    outermost(player, number, false);
+    if (!site->meets)
+        return;
+    while (player->meeting == MEETING_EARLY) {
+        if (!watch(player, site, false))
+            return;
+        outermost(player, number, false);
+    }
+    if (player->meeting == MEETING_ARRIVED && !watch(player, site, true))
+        return;
+    while (player->meeting != MEETING_DONE && run_goes_on(player->run, ticks_aside()))
+        outermost(player, number, true);
 }

@@ -25,8 +25,10 @@ from hasp.profile.model.profile import (
 
 HOLDING = (Operation.LOCK, Operation.READ, Operation.WRITE, Operation.RELOCK)
 LEAST_USED = 0.02  # of the time; a lock held for less hardly delays anybody
-# of the run; threads that live for less are replaced by average ones that live longer
+# of the run; threads that live for less are replaced by average ones that live longer,
+# unless they live until its end
 LONG_LIVED = 0.7
+END = 0.95
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,10 @@ def _customers(
     known = {thread.number: thread for thread in profile.threads}
     users = [known[number] for number in by_thread if number in known]
     lived = {thread.number: _lived(thread, profile) for thread in users}
-    whole = sum(lived.values())
+    whole = sum(
+        profile.duration_ns if _stays(thread, profile) else lived[thread.number]
+        for thread in users
+    )
     if 0 in by_thread or whole < LONG_LIVED * len(users) * profile.duration_ns:
         return _average(profile, by_thread, users, lived, inside)
     return [
@@ -230,6 +235,11 @@ def _average(
 def _lived(thread: Thread, profile: Profile) -> float:
     ended = profile.duration_ns if thread.ended_ns is None else thread.ended_ns
     return max(float(ended - thread.began_ns), 1.0)
+
+
+def _stays(thread: Thread, profile: Profile) -> bool:
+    """Return true if it lived until the end of the run, whenever it began."""
+    return thread.ended_ns is None or thread.ended_ns >= END * profile.duration_ns
 
 
 def _customer(
