@@ -4,16 +4,26 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from predict_samples import closed
 
 from hasp.base.errors import HaspError
 from hasp.base.output import STDOUT
 from hasp.lab.simulate.machines.machine import load
+from hasp.locks.kinds import MUTEX
 from hasp.predict.validation.a64 import measured_by, subjects
-from hasp.predict.validation.programs import programs_of, split
-from hasp.predict.validation.run import MACHINE, STUDY, report
+from hasp.predict.validation.programs import Program, programs_of, record, split
+from hasp.predict.validation.run import (
+    MACHINE,
+    STORE_HERE,
+    STUDY,
+    measurements,
+    report,
+    with_mutexes,
+)
 from hasp.predict.validation.score import (
     mean_tau,
     mean_tau_of_all,
@@ -52,6 +62,34 @@ def test_a_missed_level_is_the_exit_status(capsys: pytest.CaptureFixture[str]) -
     assert json.loads(rows[0])["schema"] == "hasp.predict.validate/1"
 
 
+def test_measurements_of_this_machine_are_reported_beside_and_do_not_decide(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    fine = [score(str(n), MATTERS, MATTERS, "") for n in range(12)]
+    reverse = dict(zip(MATTERS, reversed(MATTERS.values()), strict=True))
+    again = [score("p", MATTERS, reverse, "")]
+    assert report(fine, None, again) == 0
+    assert "-1.00" in capsys.readouterr().out
+    assert report(fine, STDOUT, again) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["measurements"] for row in rows] == ["store"] * 12 + ["recorded-here"]
+
+
+def test_six_programs_were_measured_again_under_the_same_locks() -> None:
+    again = measurements(STORE_HERE)
+    study = measurements()
+    assert len(again) == 6
+    for program, figures in again.items():
+        assert figures.keys() == study[program].keys()
+
+
+def test_a_load_with_mutexes_has_no_reader_writer_locks() -> None:
+    load = closed(100.0, 10.0)
+    rwlock = replace(load.sites[0], rwlock=True)
+    changed = with_mutexes(replace(load, sites=(rwlock,)))
+    assert changed.kind is MUTEX
+
+
 def test_the_study_has_twelve_programs_and_a_machine() -> None:
     programs, prepare = programs_of(ROOT / STUDY / "plan.toml")
     assert len(programs) == 12
@@ -64,6 +102,13 @@ def test_a_command_gets_one_thread_and_its_environment() -> None:
     words, environment = split("env POOL={threads} prog -t {threads} 'a b'")
     assert words == ["prog", "-t", "1", "a b"]
     assert environment == {"POOL": "1"}
+
+
+def test_a_program_that_is_not_installed_is_named(tmp_path: Path) -> None:
+    """Without it, no trace would count as a program that takes no lock."""
+    missing = Program("packer", "no-such-packer -p {threads}", None, None)
+    with pytest.raises(HaspError, match="no program no-such-packer"):
+        record(missing, tmp_path / "packer.trace")
 
 
 def write_study(folder: Path, *rows: str) -> Path:
@@ -97,6 +142,8 @@ def test_the_plan_names_measurements_of_the_lock_study() -> None:
     for one in plan:
         assert len(runs[one.application, one.nodes]) > 20
         assert one.threads in (8 * one.nodes, 24 * one.nodes)
+    assert {one.program.name for one in plan if one.assumed.mutexes} == {"kyotocabinet"}
+    assert {one.program.name for one in plan if one.assumed.busy} == {"memcached"}
 
 
 def test_the_mean_over_all_programs_counts_a_missing_order_as_none() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`hasp predict --validate --study A64.csv`: two threads recorded, up to 192 predicted.
+"""`hasp predict --validate --study A64.csv`: few threads recorded, up to 192 predicted.
 
 A64.csv has the lock study's own measurements on its machine A-64.
 """
@@ -21,12 +21,16 @@ from hasp.base.signals import interrupt_on_signals
 from hasp.lab.simulate.machines import machine
 from hasp.locks import native
 from hasp.predict.validation.programs import Program, program_of
-from hasp.predict.validation.run import Trial, carry_out, report_study
+from hasp.predict.validation.run import (
+    Assumed,
+    Trial,
+    carry_out,
+    report_study,
+)
 from hasp.predict.validation.score import tau_of
 
 PLAN = Path(__file__).with_name("a-64.toml")
 MACHINE = "a-64"
-RECORDED = 2  # threads
 COLUMNS = ("bench", "node", "strategy", "throughput")
 
 # throughputs of all runs, by application and number of nodes, and then by lock
@@ -41,6 +45,8 @@ class Subject:
     application: str
     nodes: int
     threads: int
+    recorded: int  # threads
+    assumed: Assumed
 
 
 def subjects() -> list[Subject]:
@@ -52,6 +58,8 @@ def subjects() -> list[Subject]:
             one["application"],
             one["nodes"],
             one["threads"],
+            one["recorded"],
+            Assumed(one.get("mutexes", False), one.get("busy", False)),
         )
         for one in tables
     ]
@@ -105,7 +113,7 @@ def validate_study(
         folder,
         machine.load(MACHINE),
         jobs,
-        lambda scores: report_study(scores, json),
+        lambda scores, _: report_study(scores, json),
     )
 
 
@@ -113,4 +121,11 @@ def _trial(subject: Subject, runs: Measurements) -> Trial:
     own = runs[subject.application, subject.nodes]
     means = {lock: fmean(values) for lock, values in own.items()}
     halves = [{lock: fmean(v[i::2]) for lock, v in own.items()} for i in (0, 1)]
-    return Trial(subject.program, RECORDED, subject.threads, means, tau_of(*halves))
+    return Trial(
+        subject.program,
+        subject.recorded,
+        subject.threads,
+        means,
+        tau_of(*halves),
+        subject.assumed,
+    )

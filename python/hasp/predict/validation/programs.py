@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -63,6 +64,11 @@ def record(program: Program, trace: Path, threads: int = 1) -> None:
     A program that uses hardly any lock leaves no trace.
     """
     recorded, environment = split(program.server or program.command, threads)
+    if shutil.which(recorded[0]) is None:
+        raise HaspError(
+            f"{program.name}: there is no program {recorded[0]}",
+            "install its package; the campaign names the packages",
+        )
     words = [sys.executable, "-m", "hasp", "profile", "-o", str(trace), "--", *recorded]
     settings: dict[str, Any] = {
         "stdin": subprocess.DEVNULL,

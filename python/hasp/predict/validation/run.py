@@ -2,6 +2,7 @@
 """`hasp predict --validate`: one thread recorded, two predicted, beside a study.
 
 The study is docs/studies/two-cpus: twelve programs under every lock with two threads.
+Six of them were measured again on the machine of the recordings.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 SCHEMA = "hasp.predict.validate/1"
 STUDY = Path("docs/studies/two-cpus")  # in the source tree
 MACHINE = STUDY / "machine.toml"
+STORE, STORE_HERE = "store", "recorded-here"  # in STUDY
 METRIC, THREADS = "throughput", 2
 RECORDED = 1  # thread
 
@@ -68,7 +70,7 @@ def validate(
         )
     if json:
         output.check_writable(json)
-    measured, even, odd = measurements(), measurements(0), measurements(1)
+    study, here = _Measured(STORE), _Measured(STORE_HERE)
     programs, prepare = programs_of(STUDY / "plan.toml")
     interrupt_on_signals()
     subprocess.run(["sh", "-c", prepare], check=True)
@@ -77,15 +79,38 @@ def validate(
             program,
             RECORDED,
             THREADS,
-            measured[program.name],
-            tau_of(even[program.name], odd[program.name]),
+            study.figures[program.name],
+            study.repeated(program.name),
+            again=here.figures.get(program.name),
+            again_repeated=here.repeated(program.name),
         )
         for program in programs
     ]
-    return carry_out(trials, folder, machine, jobs, lambda scores: report(scores, json))
+    return carry_out(
+        trials,
+        folder,
+        machine,
+        jobs,
+        lambda scores, again: report(scores, json, again),
+    )
 
 
-def measurements(runs: int | None = None) -> dict[str, Figures]:
+class _Measured:
+    """The measurements of one store."""
+
+    def __init__(self, store: str) -> None:
+        self.figures = measurements(store)
+        self._halves = [measurements(store, number) for number in (0, 1)]
+
+    def repeated(self, program: str) -> float | None:
+        """Return the tau of its runs among themselves; None if it has too few."""
+        if not all(program in half for half in self._halves):
+            return None
+        even, odd = (half[program] for half in self._halves)
+        return tau_of(even, odd)
+
+
+def measurements(store: str = STORE, runs: int | None = None) -> dict[str, Figures]:
     """Return the mean throughput with two threads by program and lock.
 
     With `runs`, these are the means of the runs of even (0) or odd (1) number.
@@ -93,7 +118,7 @@ def measurements(runs: int | None = None) -> dict[str, Figures]:
     import polars  # Imported here because it takes long to load.
 
     frames = [
-        polars.read_parquet(path) for path in STUDY.glob("store/samples/*.parquet")
+        polars.read_parquet(path) for path in STUDY.glob(f"{store}/samples/*.parquet")
     ]
     rows: polars.DataFrame = (
         polars.concat(frames)
@@ -110,6 +135,17 @@ def measurements(runs: int | None = None) -> dict[str, Figures]:
 
 
 @dataclass(frozen=True)
+class Assumed:
+    """How the program that was measured differs from the recorded one."""
+
+    mutexes: bool = False  # instead of reader-writer locks
+    busy: bool = False  # its threads never waited for work
+
+
+AS_RECORDED = Assumed()
+
+
+@dataclass(frozen=True)
 class Trial:
     """A program to record and to predict, and what it is compared with."""
 
@@ -118,6 +154,10 @@ class Trial:
     threads: int  # of the prediction
     measured: Figures
     repeated: float | None  # tau of the study's own runs among themselves
+    assumed: Assumed = AS_RECORDED
+    # measured on the machine of the recordings, and the tau of those runs
+    again: Figures | None = None
+    again_repeated: float | None = None
 
 
 def carry_out(
@@ -125,7 +165,7 @@ def carry_out(
     folder: Path,
     machine: Machine,
     jobs: int | None,
-    report: Callable[[list[Score]], int],
+    report: Callable[[list[Score], list[Score]], int],
 ) -> int:
     """Record what `folder` lacks, predict, and report. Returns the exit status.
 
@@ -133,35 +173,55 @@ def carry_out(
     """
     folder.mkdir(parents=True, exist_ok=True)
     scores: list[Score] = []
+    again: list[Score] = []
     try:
         for trial in trials:
-            found = _scored(trial, folder, machine, jobs)
-            scores.append(replace(found, repeated=trial.repeated))
+            name = trial.program.name
+            predicted, remark = predicted_of(trial, folder, machine, jobs)
+            scores.append(
+                score(name, trial.measured, predicted, remark, trial.repeated)
+            )
+            if trial.again:
+                repeated = trial.again_repeated
+                again.append(score(name, trial.again, predicted, remark, repeated))
     except Interrupted:
         output.note(f"interrupted after {len(scores)} of {len(trials)} programs")
-        report(scores)
+        report(scores, again)
         raise
-    return report(scores)
+    return report(scores, again)
 
 
-def _scored(trial: Trial, folder: Path, machine: Machine, jobs: int | None) -> Score:
-    name, measured = trial.program.name, trial.measured
+def predicted_of(
+    trial: Trial, folder: Path, machine: Machine, jobs: int | None
+) -> tuple[Figures, str]:
+    """Return the predicted throughput by lock, and what limits it.
+
+    There is none if no mutex was recorded that could limit the program.
+    """
+    name = trial.program.name
     trace = folder / f"{name.replace(' ', '-')}.trace"
     if not trace.exists():
         output.note(f"recording {name}")
         record(trial.program, trace, trial.recorded)
     if not trace.exists():
-        return score(name, measured, {}, "nothing was recorded: no lock")
+        return {}, "nothing was recorded: no lock"
     try:
-        load = rebuild(open_profile(trace), trial.threads)
+        load = rebuild(open_profile(trace), trial.threads, trial.assumed.busy)
     except HaspError as problem:
-        return score(name, measured, {}, problem.message.partition(": ")[2])
+        return {}, problem.message.partition(": ")[2]
+    if trial.assumed.mutexes:
+        load = with_mutexes(load)
     if load.kind is RWLOCK:  # the study replaces mutexes only
-        return score(name, measured, {}, "reader-writer locks only")
+        return {}, "reader-writer locks only"
     output.note(f"simulating {name}, {trial.threads} threads")
-    predicted = predictions(load, machine, list(measured), jobs, trial.threads)
-    remark = ", ".join(site.name for site in load.sites[:2])
-    return score(name, measured, predicted, remark)
+    predicted = predictions(load, machine, list(trial.measured), jobs, trial.threads)
+    return predicted, ", ".join(site.name for site in load.sites[:2])
+
+
+def with_mutexes(load: Load) -> Load:
+    """Return the load of a program that has mutexes instead of reader-writer locks."""
+    sites = tuple(replace(site, rwlock=False) for site in load.sites)
+    return replace(load, sites=sites)
 
 
 def predictions(
@@ -187,13 +247,18 @@ def predictions(
     }
 
 
-def report(scores: list[Score], json: str | None) -> int:
-    """Print or write the scores. Returns the exit status."""
+def report(scores: list[Score], json: str | None, again: Sequence[Score] = ()) -> int:
+    """Print or write the scores, and those by the measurements made here.
+
+    Returns the exit status, which depends on the study alone.
+    """
     tau, agreeing = mean_tau(scores), right(scores)
     if json:
-        _write(scores, json)
+        output.write_json([*_rows(scores, STORE), *_rows(again, STORE_HERE)], json)
     if json != output.STDOUT:
         _print(scores, tau, agreeing)
+        if again:
+            _print_again(again)
     fine = tau >= TAU_MUST and agreeing >= min(MATTERS_MUST, len(scores))
     return 0 if fine else EXIT_FINDING
 
@@ -202,7 +267,7 @@ def report_study(scores: list[Score], json: str | None) -> int:
     """Print or write the scores of A-64. Returns the exit status."""
     tau = mean_tau_of_all(scores)
     if json:
-        _write(scores, json)
+        output.write_json(_rows(scores, "A-64"), json)
     if json != output.STDOUT:
         output.console().print(_table(scores))
         output.console().print(
@@ -213,17 +278,17 @@ def report_study(scores: list[Score], json: str | None) -> int:
     return 0 if tau >= TAU_64_MUST else EXIT_FINDING
 
 
-def _write(scores: list[Score], json: str) -> None:
-    rows: list[dict[str, Any]] = [
+def _rows(scores: Sequence[Score], measured_by: str) -> list[dict[str, Any]]:
+    return [
         {
             "schema": SCHEMA,
+            "measurements": measured_by,
             **asdict(one),
             "matters": one.matters,
             "agrees": one.agrees,
         }
         for one in scores
     ]
-    output.write_json(rows, json)
 
 
 def _reached(value: float, must: float, goal: float) -> str:
@@ -234,7 +299,7 @@ def _tau(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def _table(scores: list[Score]) -> Table:
+def _table(scores: Sequence[Score]) -> Table:
     table = output.table()
     # TAU: of the order of locks; REPEATED: of the study's own runs among themselves;
     # MEASURED, PREDICTED: standard deviation over the locks by their mean.
@@ -253,6 +318,17 @@ def _table(scores: list[Score]) -> Table:
             one.remark,
         )
     return table
+
+
+def _print_again(scores: Sequence[Score]) -> None:
+    out = output.console()
+    out.print("\nThe same predictions beside measurements on the recordings' machine:")
+    out.print(_table(scores))
+    out.print(
+        f"mean tau of the programs to which the lock matters: {mean_tau(scores):.2f}; "
+        f"of these runs among themselves: {mean_repeated(scores):.2f}; does the lock "
+        f"matter? right for {right(scores)} of {len(scores)}"
+    )
 
 
 def _print(scores: list[Score], tau: float, agreeing: int) -> None:

@@ -6,7 +6,7 @@ The levels and rules were written before the first prediction was compared.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy
@@ -82,7 +82,7 @@ def _deviation(figures: Figures) -> float:
     return float(relative_deviation(numpy.array([[*figures.values()]]))[0])
 
 
-def mean_tau(scores: list[Score]) -> float:
+def mean_tau(scores: Sequence[Score]) -> float:
     """Return the mean over the programs to which the lock matters.
 
     An undefined order counts as 0.
@@ -91,17 +91,17 @@ def mean_tau(scores: list[Score]) -> float:
     return sum(taus) / len(taus) if taus else 0.0
 
 
-def mean_tau_of_all(scores: list[Score]) -> float:
+def mean_tau_of_all(scores: Sequence[Score]) -> float:
     """Return the mean over all programs. An undefined order counts as 0."""
     return sum(one.tau or 0.0 for one in scores) / len(scores) if scores else 0.0
 
 
-def mean_repeated(scores: list[Score]) -> float:
+def mean_repeated(scores: Sequence[Score]) -> float:
     """Return the same mean for the study's own runs, compared with each other."""
     taus = [one.repeated or 0.0 for one in scores if one.matters]
     return sum(taus) / len(taus) if taus else 0.0
 
 
-def right(scores: list[Score]) -> int:
+def right(scores: Sequence[Score]) -> int:
     """Return for how many programs "does the lock matter?" is answered correctly."""
     return sum(one.agrees for one in scores)
