@@ -38,8 +38,7 @@ struct call {
     struct step *step;
 };
 
-static inline __attribute__((always_inline)) int call(struct hasp_tx *tx,
-                                                      void *argument)
+static inline int call(struct hasp_tx *tx, void *argument)
 {
     struct call *made = argument;
     return made->body(tx, made->step);

@@ -18,7 +18,7 @@ struct receivers {
     uint32_t count, next;
 };
 
-enum { NO_RECEIVER = UINT32_MAX };
+#define NO_RECEIVER UINT32_MAX
 
 /* `subset`: NULL for all, or a bit for each channel. */
 static inline bool in_subset(const uint64_t *subset, uint32_t index)
