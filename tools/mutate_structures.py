@@ -50,7 +50,7 @@ class Structure:
 KINDS = {
     "channel": Structure("channel", ("spin", "park")),
     "ring.h": Structure("ring", ("spin", "park")),
-    "map": Structure("map", ("map",)),
+    "map": Structure("map", ("map", "map-words")),
     "transaction": Structure(
         "transaction", ("transaction", "messages", "messages-eager")
     ),

@@ -40,6 +40,7 @@
 #include <stdint.h>
 
 #include "platform/linkage.h"
+#include "structures/map/words_anyhow.h"
 
 C_LINKAGE_BEGIN
 
@@ -78,7 +79,8 @@ struct hasp_map_memory {
 struct hasp_map_options {
     /** The length of every key and of every value in bytes; 0: each has its own. Keys
      * and values of at most 8 bytes stand in the bucket itself; all others cost an
-     * allocation for each entry, and a cache line for each lookup. */
+     * allocation for each entry, and a cache line for each lookup. With 8 for both, the
+     * functions for words can be used, hasp_map_get_word() and so on. */
     uint32_t key_bytes, value_bytes;
     /** The lock that excludes writers, as `hasp list` names it; NULL: a bit of each
      * bucket, which is fastest. It guards a stripe: an equal part of all hashes. */
@@ -146,6 +148,83 @@ int hasp_map_read(struct hasp_map *m, const void *key, size_t key_bytes,
 /** Removes the key.
  * @return OK, ABSENT, BAD_KEY or NO_MEMORY. */
 int hasp_map_remove(struct hasp_map *m, const void *key, size_t key_bytes);
+
+/** The following four functions are hasp_map_get(), put(), insert() and remove() for a
+ * map whose keys and values are words: `key_bytes` and `value_bytes` are 8. They may be
+ * mixed with all others. They are compiled into the caller, and call the library only
+ * where that is not enough: if the table is being resized, if another thread changes
+ * the same bucket, for more than three entries in a bucket, or if the map has a lock or
+ * servers. The first call of a thread, too.
+ *
+ * Gets the value of a word.
+ * @param value receives the value, or 0 if there is none
+ * @return OK, ABSENT, NO_MEMORY (only in the first call of a thread); BAD_KEY if the
+ * map's entries are not words */
+static inline int hasp_map_get_word(struct hasp_map *m, uint64_t key, uint64_t *value)
+{
+    struct map *map = map_within(m);
+    struct epochs_record *record = threads_own;
+    int result = WORDS_ELSEWHERE;
+    if (likely(map->reads_inline & (record != NULL)))
+        result = words_get(map, record, key, value);
+    if (unlikely(result == WORDS_ELSEWHERE))
+        result = words_get_anyhow(m, key, value);
+    return result;
+}
+
+/** Starts to fetch the cache line in which a word is looked for, and does not wait. For
+ * maps larger than the caches: hint some keys, at best about 16, then get them. Does
+ * nothing if the map's entries are not words, or before a thread's first call. */
+static inline void hasp_map_prefetch_word(struct hasp_map *m, uint64_t key)
+{
+    struct map *map = map_within(m);
+    struct epochs_record *record = threads_own;
+    if (likely(map->reads_inline & (record != NULL)))
+        words_prefetch(map, record, key);
+}
+
+/** Stores a word.
+ * @return OK if it has replaced a value, CREATED, BAD_KEY, NO_MEMORY or OVER_BUDGET */
+static inline int hasp_map_put_word(struct hasp_map *m, uint64_t key, uint64_t value)
+{
+    struct map *map = map_within(m);
+    struct epochs_record *record = threads_own;
+    int result = WORDS_ELSEWHERE;
+    if (likely(map->writes_inline & (record != NULL)))
+        result = words_put(map, record, key, value);
+    if (unlikely(result == WORDS_ELSEWHERE))
+        result = words_put_anyhow(m, key, value);
+    return result;
+}
+
+/** Stores a word if the key is absent.
+ * @return CREATED; OK if the key was present, and nothing has changed; BAD_KEY,
+ * NO_MEMORY or OVER_BUDGET */
+static inline int hasp_map_insert_word(struct hasp_map *m, uint64_t key, uint64_t value)
+{
+    struct map *map = map_within(m);
+    struct epochs_record *record = threads_own;
+    int result = WORDS_ELSEWHERE;
+    if (likely(map->writes_inline & (record != NULL)))
+        result = words_insert(map, record, key, value);
+    if (unlikely(result == WORDS_ELSEWHERE))
+        result = words_insert_anyhow(m, key, value);
+    return result;
+}
+
+/** Removes the key.
+ * @return OK, ABSENT, BAD_KEY or NO_MEMORY */
+static inline int hasp_map_remove_word(struct hasp_map *m, uint64_t key)
+{
+    struct map *map = map_within(m);
+    struct epochs_record *record = threads_own;
+    int result = WORDS_ELSEWHERE;
+    if (likely(map->writes_inline & (record != NULL)))
+        result = words_remove(map, record, key);
+    if (unlikely(result == WORDS_ELSEWHERE))
+        result = words_remove_anyhow(m, key);
+    return result;
+}
 
 /** What becomes of an entry. */
 enum hasp_map_change { HASP_MAP_KEEP, HASP_MAP_STORE, HASP_MAP_REMOVE };

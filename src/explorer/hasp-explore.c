@@ -231,9 +231,8 @@ static int check_executor(unsigned index, const struct arguments *arguments)
 
 static int check_map(unsigned variant, const struct arguments *arguments)
 {
-    const struct subject subject = {"map", map_client_uses(), map_clients,
+    const struct subject subject = {"map", map_client_uses(variant), map_clients,
                                     map_client_count};
-    (void)variant;
     return check(&subject, arguments);
 }
 

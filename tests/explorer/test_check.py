@@ -102,7 +102,7 @@ def test_elided_rwlocks_have_their_own_clients() -> None:
             "global-communicating",
         ),
         ("channel", ["spin", "park"], "round-trip"),
-        ("map", ["map"], "writers"),
+        ("map", ["map", "map-words"], "writers"),
         ("transaction", ["transaction", "messages", "messages-eager"], "alone"),
         ("executor", ["ffwd"], "served-twice"),
     ],

@@ -27,6 +27,38 @@ static void *create(uint64_t elements, const char *lock)
     return hasp_map_create(&map, &options) == HASP_MAP_OK ? map : NULL;
 }
 
+static bool get_word(void *table, uint64_t key, uint64_t *value)
+{
+    return hasp_map_get_word(table, key, value) == HASP_MAP_OK;
+}
+
+static bool put_word(void *table, uint64_t key, uint64_t value)
+{
+    return hasp_map_put_word(table, key, value) == HASP_MAP_CREATED;
+}
+
+/* As a put of CLHT: it does not replace a value. */
+static bool insert_word(void *table, uint64_t key, uint64_t value)
+{
+    return hasp_map_insert_word(table, key, value) == HASP_MAP_CREATED;
+}
+
+static bool remove_word(void *table, uint64_t key)
+{
+    return hasp_map_remove_word(table, key) == HASP_MAP_OK;
+}
+
+static void work(struct load *load)
+{
+    load_run(load, get_word, put_word, remove_word, subject_no_pause);
+}
+
+static void work_inserting(struct load *load)
+{
+    load_run(load, get_word, insert_word, remove_word, subject_no_pause);
+}
+
+/* With the functions for keys and values of any length. */
 static bool get(void *table, uint64_t key, uint64_t *value)
 {
     size_t length = sizeof *value;
@@ -39,33 +71,24 @@ static bool put(void *table, uint64_t key, uint64_t value)
            HASP_MAP_CREATED;
 }
 
-/* As a put of CLHT: it does not replace a value. */
-static bool insert(void *table, uint64_t key, uint64_t value)
-{
-    return hasp_map_insert(table, &key, sizeof key, &value, sizeof value) ==
-           HASP_MAP_CREATED;
-}
-
 static bool take_out(void *table, uint64_t key)
 {
     return hasp_map_remove(table, &key, sizeof key) == HASP_MAP_OK;
 }
 
-static void work(struct load *load)
+static void work_bytes(struct load *load)
 {
     load_run(load, get, put, take_out, subject_no_pause);
 }
 
-static void work_inserting(struct load *load)
-{
-    load_run(load, get, insert, take_out, subject_no_pause);
-}
-
-static struct subject inserting = {"hasp-insert", create, insert, work_inserting, NULL};
-static struct subject subject = {"hasp", create, put, work, NULL};
+static struct subject bytes = {"hasp-bytes", create, put, work_bytes, NULL};
+static struct subject inserting = {"hasp-insert", create, put_word, work_inserting,
+                                   NULL};
+static struct subject subject = {"hasp", create, put_word, work, NULL};
 
 static __attribute__((constructor)) void add(void)
 {
+    subject_add(&bytes);
     subject_add(&inserting);
     subject_add(&subject);
 }

@@ -63,7 +63,7 @@ struct lock_descriptor executor_client_uses(unsigned index);
 extern const struct client map_clients[];
 extern const unsigned map_client_count, map_variants;
 int map_variant_find(const char *name);
-struct lock_descriptor map_client_uses(void);
+struct lock_descriptor map_client_uses(unsigned variant);
 
 /* Clients of transactions, the same. */
 extern const struct client transaction_clients[];

@@ -16,27 +16,17 @@ enum { COLLECTIONS = EPOCHS_APART + 2 };
 
 static int put(unsigned thread, uint64_t key, uint64_t value)
 {
-    begin_operation();
-    return map_put(&words, &records[thread], word_span(&key), word_span(&value));
+    return put_into(&words, thread, key, value);
 }
 
 static int take_out(unsigned thread, uint64_t key)
 {
-    begin_operation();
-    return map_remove(&words, &records[thread], word_span(&key));
+    return take_out_of(&words, thread, key);
 }
 
-/* Returns the value, or 0. */
 static uint64_t find(unsigned thread, uint64_t key)
 {
-    struct map_key sought;
-    uint64_t value = 0;
-    begin_operation();
-    map_key(&words, &sought, &key, WORD);
-    bool outermost = epochs_enter(&epochs, &records[thread]);
-    bool found = map_find(&words, &sought, &value);
-    epochs_leave(&records[thread], outermost);
-    return found ? value : 0;
+    return find_in(&words, thread, key);
 }
 
 /* The slot of a removed entry gets another one, while a reader is in the bucket. */
@@ -159,7 +149,8 @@ static void read_node(struct map *map, struct epochs_record *record)
     struct map_key sought;
     uint64_t key = FIRST, value = 0;
     begin_operation();
-    map_key(map, &sought, &key, WORD);
+    if (!map_key(map, &sought, &key, WORD))
+        return;
     bool outermost = epochs_enter(map->epochs, record);
     if (map_find(map, &sought, &value)) {
         uint32_t length = node_at(value)->value_bytes;
@@ -240,32 +231,18 @@ static void another_collects(unsigned thread)
             collect(&nodes);
 }
 
-static int change_full(unsigned thread, uint64_t key, bool puts)
-{
-    uint64_t value = FRESH;
-    begin_operation();
-    return puts ? map_put(&full, &records[thread], word_span(&key), word_span(&value))
-                : map_remove(&full, &records[thread], word_span(&key));
-}
-
 /* A bucket is added to the chain and taken out of it. */
 static void chain_grows(unsigned thread)
 {
     if (thread == 0) {
-        change_full(0, FOURTH, true);
-        change_full(0, FIRST, false);
-        change_full(0, FOURTH, false);
+        put_into(&full, 0, FOURTH, FRESH);
+        take_out_of(&full, 0, FIRST);
+        take_out_of(&full, 0, FOURTH);
         return;
     }
-    struct map_key sought;
-    uint64_t key = thread == 1 ? FOURTH : SECOND, value = 0;
-    begin_operation();
-    map_key(&full, &sought, &key, WORD);
-    bool outermost = epochs_enter(&epochs, &records[thread]);
-    bool found = map_find(&full, &sought, &value);
-    epochs_leave(&records[thread], outermost);
-    expect(!found || value == (thread == 1 ? FRESH : OLD), "a value of another key");
-    expect(found || thread == 1, "an entry is not found");
+    uint64_t value = find_in(&full, thread, thread == 1 ? FOURTH : SECOND);
+    expect(!value || value == (thread == 1 ? FRESH : OLD), "a value of another key");
+    expect(value || thread == 1, "an entry is not found");
 }
 
 static bool visit_pair(void *argument, struct map_span key, struct map_span value)
@@ -315,6 +292,24 @@ static void table_is_freed(unsigned thread)
         collect(&words);
 }
 
+/* Two threads insert the same key, and a third removes it. */
+static void insertions(unsigned thread)
+{
+    if (thread == 2)
+        take_out(2, SECOND);
+    else if (insert_into(&words, thread, SECOND, thread ? OTHER : FRESH) == MAP_CREATED)
+        store_relaxed(thread ? &served : &arrived, 1);
+}
+
+static void finish_insertions(void)
+{
+    uint64_t value = find(FINISHER, SECOND);
+    uint32_t first = load_relaxed(&arrived), second = load_relaxed(&served);
+    expect(first || second, "nobody has inserted the key");
+    expect(value != FRESH || first, "an insertion has replaced a value");
+    expect(value != OTHER || second, "an insertion has replaced a value");
+}
+
 static void finish_nothing(void)
 {
 }
@@ -335,6 +330,11 @@ const struct client map_clients[] = {
      .threads = 3,
      .body = writers,
      .finish = finish_writers},
+    {.name = "insertions",
+     .summary = "two threads insert the same key and one removes it",
+     .threads = 3,
+     .body = insertions,
+     .finish = finish_insertions},
     {.name = "updates",
      .summary = "two threads increment the same value",
      .threads = 2,

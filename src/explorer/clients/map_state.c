@@ -4,6 +4,9 @@
 #include "explorer/clients/clients.h"
 #include "explorer/execution/services.h"
 
+#include "structures/map/words.h"
+#include "structures/map/write.h"
+
 #include <string.h>
 
 enum { POISON = 0xdead };
@@ -75,16 +78,22 @@ static void prepare_epochs(struct epochs *made, struct epochs_record *with)
     made->records.raw = (uint64_t)(uintptr_t)&with[THREADS - 1];
 }
 
-const unsigned map_variants = 2;
+static const char *const variants[] = {NULL, "map", "map-words"};
+const unsigned map_variants = sizeof variants / sizeof variants[0];
+static bool as_words; /* use the functions of words.h where they apply */
 
 int map_variant_find(const char *name)
 {
-    return strcmp(name, "map") == 0 ? 1 : -1;
+    for (unsigned i = 1; i < map_variants; i++)
+        if (strcmp(name, variants[i]) == 0)
+            return (int)i;
+    return -1;
 }
 
-struct lock_descriptor map_client_uses(void)
+struct lock_descriptor map_client_uses(unsigned variant)
 {
-    static const struct lock_descriptor about = {.name = "map"};
+    const struct lock_descriptor about = {.name = variants[variant]};
+    as_words = variant == 2;
     prepare_epochs(&epochs, records);
     prepare_epochs(&fenced_epochs, fenced_records);
     fenced_epochs.fenced.raw = 1;
@@ -101,4 +110,52 @@ struct lock_descriptor map_client_uses(void)
     }
     full.most = 1;
     return about;
+}
+
+int put_into(struct map *map, unsigned thread, uint64_t key, uint64_t value)
+{
+    int result = WORDS_ELSEWHERE;
+    begin_operation();
+    if (as_words)
+        result = words_put(map, &records[thread], key, value);
+    if (result == WORDS_ELSEWHERE)
+        result = map_put(map, &records[thread], word_span(&key), word_span(&value));
+    return result;
+}
+
+int insert_into(struct map *map, unsigned thread, uint64_t key, uint64_t value)
+{
+    int result = WORDS_ELSEWHERE;
+    begin_operation();
+    if (as_words)
+        result = words_insert(map, &records[thread], key, value);
+    if (result == WORDS_ELSEWHERE)
+        result = map_insert(map, &records[thread], word_span(&key), word_span(&value));
+    return result;
+}
+
+int take_out_of(struct map *map, unsigned thread, uint64_t key)
+{
+    int result = WORDS_ELSEWHERE;
+    begin_operation();
+    if (as_words)
+        result = words_remove(map, &records[thread], key);
+    if (result == WORDS_ELSEWHERE)
+        result = map_remove(map, &records[thread], word_span(&key));
+    return result;
+}
+
+uint64_t find_in(struct map *map, unsigned thread, uint64_t key)
+{
+    struct map_key sought;
+    uint64_t value = 0;
+    begin_operation();
+    if (as_words && words_get(map, &records[thread], key, &value) != WORDS_ELSEWHERE)
+        return value;
+    if (!map_key(map, &sought, &key, WORD))
+        return 0;
+    bool outermost = epochs_enter(&epochs, &records[thread]);
+    bool found = map_find(map, &sought, &value);
+    epochs_leave(&records[thread], outermost);
+    return found ? value : 0;
 }

@@ -27,6 +27,13 @@ extern struct map nodes, fenced_nodes;
  * reader that may still come. */
 void poison(void *block, size_t bytes);
 
+/* Operations of a thread; in variant map-words, those of words.h where they apply.
+ * Results as in write.h; find_in returns the value, or 0. */
+int put_into(struct map *map, unsigned thread, uint64_t key, uint64_t value);
+int insert_into(struct map *map, unsigned thread, uint64_t key, uint64_t value);
+int take_out_of(struct map *map, unsigned thread, uint64_t key);
+uint64_t find_in(struct map *map, unsigned thread, uint64_t key);
+
 static inline struct map_span word_span(const uint64_t *word)
 {
     struct map_span span = {word, WORD};

@@ -91,6 +91,7 @@ struct map {
     struct epochs *epochs;
     uint32_t key_bytes, value_bytes; /* 0: any length */
     bool key_in_slot, value_in_slot;
+    bool reads_inline, writes_inline;   /* words.h is for this map */
     const struct lock_operations *lock; /* NULL: the buckets' own */
     struct stripe *stripes;
     uint64_t stripe_count;

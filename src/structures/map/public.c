@@ -10,13 +10,14 @@
 #include "structures/map/resize.h"
 #include "structures/map/servers.h"
 #include "structures/map/threads.h"
+#include "structures/map/words_anyhow.h"
 #include "structures/map/write.h"
 
 #include <stdlib.h>
 #include <sys/random.h>
 
 struct hasp_map {
-    struct map map;
+    struct map map;              /* the first member: map_within() */
     struct map_servers *servers; /* NULL: threads carry out their own operations */
 };
 
@@ -75,6 +76,16 @@ static int start_servers(struct hasp_map *map, const struct hasp_map_options *op
     return MAP_OK;
 }
 
+static bool serves_reads(const struct hasp_map *map)
+{
+    return map->servers && map->servers->serve_reads;
+}
+
+static bool has_words(const struct map *map)
+{
+    return map->key_bytes == sizeof(uint64_t) && map->value_bytes == sizeof(uint64_t);
+}
+
 int hasp_map_create(struct hasp_map **map, const struct hasp_map_options *options)
 {
     struct map_options own;
@@ -89,6 +100,9 @@ int hasp_map_create(struct hasp_map **map, const struct hasp_map_options *option
     if (result == MAP_OK)
         result = map_prepare(&fresh->map, &own, &memory, &threads_epochs);
     if (result == MAP_OK) {
+        fresh->map.reads_inline = has_words(&fresh->map) && !serves_reads(fresh);
+        fresh->map.writes_inline =
+            has_words(&fresh->map) && !fresh->servers && !fresh->map.lock;
         *map = fresh;
         return MAP_OK;
     }
@@ -118,11 +132,6 @@ static int ask(struct hasp_map *map, enum served_call call, struct map_span key,
 {
     struct request request = {.call = call, .key = key, .value = value};
     return servers_ask(map->servers, &map->map, &request);
-}
-
-static bool serves_reads(const struct hasp_map *map)
-{
-    return map->servers && map->servers->serve_reads;
 }
 
 int hasp_map_put(struct hasp_map *map, const void *key, size_t key_bytes,
@@ -170,9 +179,36 @@ int hasp_map_get(struct hasp_map *map, const void *key, size_t key_bytes, void *
     if (unlikely(serves_reads(map)))
         return ask_get(map, span(key, key_bytes), value, value_bytes);
     struct epochs_record *record = threads_record();
-    return unlikely(!record) ? MAP_NO_MEMORY
-                             : read_copy(&map->map, record, span(key, key_bytes), value,
-                                         value_bytes);
+    return unlikely(!record)
+               ? MAP_NO_MEMORY
+               : read_copy(&map->map, record, span(key, key_bytes), value, value_bytes);
+}
+
+int words_get_anyhow(struct hasp_map *map, uint64_t key, uint64_t *value)
+{
+    size_t length = sizeof *value;
+    *value = 0;
+    return has_words(&map->map) ? hasp_map_get(map, &key, sizeof key, value, &length)
+                                : MAP_BAD_KEY;
+}
+
+int words_put_anyhow(struct hasp_map *map, uint64_t key, uint64_t value)
+{
+    return has_words(&map->map)
+               ? hasp_map_put(map, &key, sizeof key, &value, sizeof value)
+               : MAP_BAD_KEY;
+}
+
+int words_insert_anyhow(struct hasp_map *map, uint64_t key, uint64_t value)
+{
+    return has_words(&map->map)
+               ? hasp_map_insert(map, &key, sizeof key, &value, sizeof value)
+               : MAP_BAD_KEY;
+}
+
+int words_remove_anyhow(struct hasp_map *map, uint64_t key)
+{
+    return has_words(&map->map) ? hasp_map_remove(map, &key, sizeof key) : MAP_BAD_KEY;
 }
 
 int hasp_map_read(struct hasp_map *map, const void *key, size_t key_bytes,

@@ -7,12 +7,12 @@
 enum {
     GROW_SAMPLE = 64, /* buckets looked at */
     SHRINK_SAMPLE = 128,
-    GROW_PERCENT = 150,  /* of an entry, on average */
-    SHRINK_PERCENT = 25, /* likewise */
-    GROW_CHANCE = 16,    /* a thread looks one of so many times */
-    SHRINK_CHANCE = 64,
-    HELP_BUCKETS = 8, /* moved at a time */
-    CHAIN_MOST = 64,  /* buckets of a chain that are counted */
+    SECOND_SAMPLE = 2048, /* looked at if the first sample is for it */
+    GROW_PERCENT = 90,    /* of an entry, on average */
+    SHRINK_PERCENT = 20,  /* likewise */
+    GROW_CHANCE = 16,     /* a thread looks one of so many times */
+    HELP_BUCKETS = 8,     /* moved at a time */
+    CHAIN_MOST = 64,      /* buckets of a chain that are counted */
 };
 
 bool resize_begin(struct map *map, struct table *table, uint64_t count)
@@ -68,21 +68,28 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* Returns the entries in 100 buckets of a sample. */
+static uint64_t percent_near(struct table *table, uint64_t hash, uint64_t buckets)
+{
+    uint64_t sample = smaller(buckets, table->count);
+    return entries_near(table, hash, sample) * 100 / sample;
+}
+
 void resize_consider(struct map *map, struct epochs_record *record, struct table *table,
                      uint64_t hash, bool emptied)
 {
     uint32_t chance = record->chances++;
     if (emptied) {
-        uint64_t sample = smaller(SHRINK_SAMPLE, table->count);
         if (table->count / 2 >= map->least && table->count % 2 == 0 &&
-            chance % SHRINK_CHANCE == 0 &&
-            entries_near(table, hash, sample) * 100 < SHRINK_PERCENT * sample)
+            chance % RESIZE_SHRINK_CHANCE == 0 &&
+            percent_near(table, hash, SHRINK_SAMPLE) < SHRINK_PERCENT &&
+            percent_near(table, hash, SECOND_SAMPLE) < SHRINK_PERCENT)
             resize_begin(map, table, table->count / 2);
         return;
     }
-    uint64_t sample = smaller(GROW_SAMPLE, table->count);
     if (table->count * 2 <= map->most && chance % GROW_CHANCE == 0 &&
-        entries_near(table, hash, sample) * 100 > GROW_PERCENT * sample)
+        percent_near(table, hash, GROW_SAMPLE) > GROW_PERCENT &&
+        percent_near(table, hash, SECOND_SAMPLE) > GROW_PERCENT)
         resize_begin(map, table, table->count * 2);
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Growing and shrinking. The number of buckets doubles when they hold more than 1.5
- * entries on average, and halves when they hold less than a quarter. Nobody counts
- * entries: a thread that had to use a further bucket of a chain, or has emptied a
- * chain, now and then looks at some neighbouring buckets.
+ * Growing and shrinking. The number of buckets doubles when they hold more than 0.9
+ * entries on average, so that few chains have a further bucket, and halves when they
+ * hold less than a fifth. Nobody counts entries: a thread that had to use a further
+ * bucket of a chain, or has emptied a chain, now and then looks at some neighbouring
+ * buckets, and at more of them before the table is replaced.
  *
  * R1. A table gets a `next` once, from the thread that set `resizing`.
  * R2. A bucket is moved by a thread that holds its chain and those in the next table to
@@ -18,9 +19,21 @@
 
 #include "structures/map/map.h"
 
+/* A thread that has emptied chains looks one of so many times. */
+enum { RESIZE_SHRINK_CHANCE = 64 };
+
 /* Replaces the table if the buckets near this hash suggest that. */
 void resize_consider(struct map *map, struct epochs_record *record, struct table *table,
                      uint64_t hash, bool emptied);
+
+/* Whether a thread that has removed an entry should call resize_consider(), which
+ * counts the chance. If not, counts it here. */
+static inline bool resize_due(struct epochs_record *record, bool emptied)
+{
+    bool due = emptied & (record->chances % RESIZE_SHRINK_CHANCE == 0);
+    record->chances += emptied & !due;
+    return due;
+}
 
 /* Moves some buckets of a table that has a next one. */
 void resize_help(struct map *map, struct epochs_record *record, struct table *table);

@@ -199,9 +199,10 @@ static inline __attribute__((always_inline)) int write_run(struct map *map,
     while (!done) {
         write->wants_spare = false;
         bool outermost = epochs_enter(map->epochs, record);
-        struct table *table = write_locked(map, write, apply);
-        if (unlikely(table_next(table)))
-            resize_help(map, record, table);
+        struct table *table = write_locked(map, write, apply),
+                     *current = map_table(map);
+        if (unlikely(table_next(current)))
+            resize_help(map, record, current);
         else if (unlikely(write->overflowed || write->emptied))
             resize_consider(map, record, table, write->key.hash, write->emptied);
         epochs_leave(record, outermost);

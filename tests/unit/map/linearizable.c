@@ -3,7 +3,9 @@
  * Records histories of a few keys and has each judged (history.h), on the perturbed
  * platform, while the map grows and shrinks all the time.
  *
- *   unit-map-linearizable [KIND [WAY]]    words (the default), bytes; options.h
+ *   unit-map-linearizable [KIND [WAY]]    words (the default), with the functions for
+ *                                         words; values, with those for all; bytes
+ *                                         (in nodes); WAY: options.h
  *   unit-map-linearizable wrong N         the N-th seeded fault; exits with status 1
  */
 #include "../check.h"
@@ -35,6 +37,7 @@ static struct hasp_map *map;
 static enum fault fault;
 static unsigned rounds = ROUNDS;
 static bool as_bytes; /* keys and values are in nodes */
+static bool as_words; /* the functions for words are used */
 static struct atomic_u64 now_at;
 static struct history histories[KEYS];
 static struct atomic_u32 used[KEYS];
@@ -82,7 +85,9 @@ static enum hasp_map_change add(void *argument, const void *value, size_t length
 static void get(const struct text *key, struct operation *operation)
 {
     struct text value = {.length = sizeof value.words};
-    int result = hasp_map_get(map, key->words, key->length, value.words, &value.length);
+    int result = as_words ? hasp_map_get_word(map, key->words[0], &value.words[0])
+                          : hasp_map_get(map, key->words, key->length, value.words,
+                                         &value.length);
     CHECK(result == HASP_MAP_OK || result == HASP_MAP_ABSENT);
     operation->was_present = result == HASP_MAP_OK;
     operation->found = value.words[0];
@@ -90,6 +95,26 @@ static void get(const struct text *key, struct operation *operation)
         struct text whole = text_of(value.words[0]);
         CHECK(memcmp(value.words, whole.words, whole.length) == 0);
     }
+}
+
+static int put(const struct text *key, const struct text *value)
+{
+    return as_words ? hasp_map_put_word(map, key->words[0], value->words[0])
+                    : hasp_map_put(map, key->words, key->length, value->words,
+                                   value->length);
+}
+
+static int insert(const struct text *key, const struct text *value)
+{
+    return as_words ? hasp_map_insert_word(map, key->words[0], value->words[0])
+                    : hasp_map_insert(map, key->words, key->length, value->words,
+                                      value->length);
+}
+
+static int take_out(const struct text *key)
+{
+    return as_words ? hasp_map_remove_word(map, key->words[0])
+                    : hasp_map_remove(map, key->words, key->length);
 }
 
 static void perform(uint64_t number, struct operation *operation)
@@ -101,17 +126,14 @@ static void perform(uint64_t number, struct operation *operation)
         get(&key, operation);
         return;
     case CALL_PUT:
-        result = hasp_map_put(map, key.words, key.length, value.words, value.length);
+        result = put(&key, &value);
         break;
     case CALL_INSERT:
-        result = fault == BLIND_INSERT ? hasp_map_put(map, key.words, key.length,
-                                                      value.words, value.length)
-                                       : hasp_map_insert(map, key.words, key.length,
-                                                         value.words, value.length);
+        result = fault == BLIND_INSERT ? put(&key, &value) : insert(&key, &value);
         break;
     case CALL_REMOVE:
         if (fault != LOST_REMOVE || operation->given % 8)
-            result = hasp_map_remove(map, key.words, key.length);
+            result = take_out(&key);
         break;
     case CALL_ADD:
         result = hasp_map_update(map, key.words, key.length, add, operation);
@@ -148,10 +170,7 @@ static void crowd(struct worker *worker, unsigned round)
 {
     for (unsigned i = 0; i < OTHERS / THREADS; i++) {
         struct text key = text_of(1000 + worker->number * OTHERS + i);
-        if (round % 2)
-            CHECK(hasp_map_remove(map, key.words, key.length) >= 0);
-        else
-            CHECK(hasp_map_put(map, key.words, key.length, key.words, key.length) >= 0);
+        CHECK((round % 2 ? take_out(&key) : put(&key, &key)) >= 0);
         if (i % 3 == 0)
             step(worker);
     }
@@ -216,8 +235,8 @@ int main(int count, char **words)
 {
     if (count > 2 && strcmp(words[1], "wrong") == 0)
         fault = (enum fault)atoi(words[2]);
-    else if (count > 1)
-        as_bytes = strcmp(words[1], "bytes") == 0;
+    as_bytes = !fault && count > 1 && strcmp(words[1], "bytes") == 0;
+    as_words = fault || count < 2 || strcmp(words[1], "words") == 0;
     check_histories(fault || count < 3 ? NULL : words[2]);
     return 0;
 }

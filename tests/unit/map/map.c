@@ -12,6 +12,8 @@
 
 enum { MANY = 20000, READERS = 2, WORD = 8 };
 
+static bool as_words; /* use the functions for words */
+
 static struct hasp_map *words_map(const char *lock, uint64_t budget)
 {
     struct hasp_map *map = NULL;
@@ -24,12 +26,14 @@ static struct hasp_map *words_map(const char *lock, uint64_t budget)
 
 static int put(struct hasp_map *map, uint64_t key, uint64_t value)
 {
-    return hasp_map_put(map, &key, sizeof key, &value, sizeof value);
+    return as_words ? hasp_map_put_word(map, key, value)
+                    : hasp_map_put(map, &key, sizeof key, &value, sizeof value);
 }
 
 static int take(struct hasp_map *map, uint64_t key)
 {
-    return hasp_map_remove(map, &key, sizeof key);
+    return as_words ? hasp_map_remove_word(map, key)
+                    : hasp_map_remove(map, &key, sizeof key);
 }
 
 /* Returns the value, or UINT64_MAX if the key is absent. */
@@ -37,23 +41,29 @@ static uint64_t value_of(struct hasp_map *map, uint64_t key)
 {
     uint64_t value = 0;
     size_t length = sizeof value;
-    int result = hasp_map_get(map, &key, sizeof key, &value, &length);
+    int result = as_words ? hasp_map_get_word(map, key, &value)
+                          : hasp_map_get(map, &key, sizeof key, &value, &length);
     CHECK(result == HASP_MAP_OK || result == HASP_MAP_ABSENT);
     return result == HASP_MAP_OK ? value : UINT64_MAX;
+}
+
+static int insert(struct hasp_map *map, uint64_t key, uint64_t value)
+{
+    return as_words ? hasp_map_insert_word(map, key, value)
+                    : hasp_map_insert(map, &key, sizeof key, &value, sizeof value);
 }
 
 static void test_words(const char *lock)
 {
     struct hasp_map *map = words_map(lock, 0);
-    uint64_t one = 1, key = 0;
+    hasp_map_prefetch_word(map, 0); /* only a hint, for any map */
     CHECK_EQUAL(take(map, 0), HASP_MAP_ABSENT);
     CHECK_EQUAL(put(map, 0, 0), HASP_MAP_CREATED);
     CHECK_EQUAL(value_of(map, 0), 0);
     CHECK_EQUAL(put(map, 0, 7), HASP_MAP_OK);
-    CHECK_EQUAL(hasp_map_insert(map, &key, WORD, &one, WORD), HASP_MAP_OK);
+    CHECK_EQUAL(insert(map, 0, 1), HASP_MAP_OK);
     CHECK_EQUAL(value_of(map, 0), 7);
-    key = UINT64_MAX;
-    CHECK_EQUAL(hasp_map_insert(map, &key, WORD, &one, WORD), HASP_MAP_CREATED);
+    CHECK_EQUAL(insert(map, UINT64_MAX, 1), HASP_MAP_CREATED);
     CHECK_EQUAL(value_of(map, UINT64_MAX), 1);
     CHECK_EQUAL(hasp_map_count(map), 2);
     CHECK_EQUAL(take(map, 0), HASP_MAP_OK);
@@ -115,9 +125,11 @@ static void test_growing_and_shrinking(const char *lock)
     sums[2] = 5;
     CHECK(!hasp_map_iterate(map, sum_up, sums));
     CHECK_EQUAL(sums[1], 5);
+    const uint64_t most = hasp_map_buckets(map);
     for (uint64_t i = 0; i < many; i++)
         CHECK_EQUAL(take(map, i), HASP_MAP_OK);
     CHECK_EQUAL(hasp_map_count(map), 0);
+    CHECK(many < MANY || hasp_map_buckets(map) < most); /* without being asked to */
     CHECK(hasp_map_settle(map));
     CHECK_EQUAL(hasp_map_buckets(map), least);
     hasp_map_destroy(map);
@@ -199,6 +211,15 @@ static void test_bad_input(void)
     map = words_map(NULL, 0);
     CHECK_EQUAL(hasp_map_get(map, "short", 5, &value, &length), HASP_MAP_BAD_KEY);
     CHECK_EQUAL(hasp_map_put(map, &value, WORD, "short", 5), HASP_MAP_BAD_VALUE);
+    hasp_map_destroy(map);
+    CHECK_EQUAL(hasp_map_create(&map, NULL), HASP_MAP_OK); /* any bytes, so no words */
+    CHECK_EQUAL(hasp_map_put(map, &value, WORD, &value, WORD), HASP_MAP_CREATED);
+    CHECK_EQUAL(hasp_map_get_word(map, value, &value), HASP_MAP_BAD_KEY);
+    CHECK_EQUAL(hasp_map_put_word(map, value, 1), HASP_MAP_BAD_KEY);
+    CHECK_EQUAL(hasp_map_insert_word(map, value, 1), HASP_MAP_BAD_KEY);
+    CHECK_EQUAL(hasp_map_remove_word(map, value), HASP_MAP_BAD_KEY);
+    value = 0;
+    CHECK_EQUAL(hasp_map_remove(map, &value, WORD), HASP_MAP_OK);
     CHECK_EQUAL(hasp_map_count(map), 0);
     CHECK(hasp_map_explain(HASP_MAP_UNKNOWN_LOCK) != hasp_map_explain(HASP_MAP_OK));
     hasp_map_destroy(map);
@@ -318,14 +339,18 @@ static void test_lives(const char *lock)
 int main(void)
 {
     crew_watch_forks();
-    test_words(NULL);
-    test_words("mcs");
-    test_words("servers=1");
-    test_words("all-by=8");
+    for (int way = 0; way < 2; way++) {
+        as_words = way;
+        test_words(NULL);
+        test_words("mcs");
+        test_words("servers=1");
+        test_words("all-by=8");
+        test_growing_and_shrinking(NULL);
+        test_growing_and_shrinking("mcs");
+        test_growing_and_shrinking("servers=2");
+    }
+    as_words = false;
     test_any_bytes();
-    test_growing_and_shrinking(NULL);
-    test_growing_and_shrinking("mcs");
-    test_growing_and_shrinking("servers=2");
     test_update(WORD, NULL);
     test_update(0, NULL);
     test_update(0, "servers=1");

@@ -12,6 +12,7 @@ from hasp.lab.bench.interleaved import OWN, Benchmark, Record, Subject
 from hasp.locks import native
 
 PROGRAM = "hasp-bench-tables"
+BYTES = "hasp-bytes"  # with the functions for keys and values of any length
 INSERTING = "hasp-insert"  # does not replace values, like clht
 # Hasp's table with one server for changes, and with one that also reads.
 SERVERS = ("servers=1", "all-by=1")
@@ -83,7 +84,7 @@ def _subjects(program: str) -> list[str]:
     for name, package in PEERS.items():
         if name not in built:
             output.note(f"{name} is not measured: it needs {package} and a new build")
-    return [OWN, INSERTING, *(name for name in PEERS if name in built)]
+    return [OWN, INSERTING, BYTES, *(name for name in PEERS if name in built)]
 
 
 def _measure(options: Options) -> Iterator[Record]:
