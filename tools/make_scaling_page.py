@@ -35,7 +35,8 @@ than {goal:.2f} is bold.
 The results are the same on every host. A thread acquires one lock, or a random one of
 16 or 512, updates one cache line, and then pauses for as long as the slowest atomic of
 the machine takes, as in SSYNC. {ms} ms are simulated for each cell. Threads are placed
-on the machine as its [file](machines.md) says. `malthusian` is compared with MCSCR, the
+on the machine as its [file](machines.md) says, and the cohorts of both forms are NUMA
+nodes ([cohorts](cohorts.md)). `malthusian` is compared with MCSCR, the
 form of its paper that hands the lock over; Hasp ships the other form, in which threads
 compete.
 """
