@@ -82,15 +82,15 @@ WORDS_INLINE void words_prefetch(struct map *map, struct epochs_record *record,
 }
 
 /* Goes on with a search, in the further buckets of the chain. */
-static __attribute__((noinline, unused)) bool
-words_find_beyond(struct bucket *bucket, uint64_t key, uint64_t *value)
+static __attribute__((noinline, unused)) int
+words_get_beyond(struct bucket *bucket, uint64_t key, uint64_t *value)
 {
     enum bucket_search found = BUCKET_MISSES;
     for (; bucket && found != BUCKET_HITS; bucket = bucket_next(bucket)) {
         unsigned slot = 0;
         found = bucket_search(bucket, key, &slot, value);
     }
-    return found == BUCKET_HITS;
+    return found == BUCKET_HITS ? MAP_OK : MAP_ABSENT;
 }
 
 /* Stores the value, or 0 if the key is absent. Returns MAP_OK or MAP_ABSENT; or
@@ -105,11 +105,10 @@ WORDS_INLINE int words_get(struct map *map, struct epochs_record *record, uint64
     bool changed = ((again ^ search.control) & ~(uint64_t)BUCKET_LOCKED) != 0;
     int result = search.hits ? MAP_OK : MAP_ABSENT;
     *value = search.hits ? found : 0;
-    if (unlikely(changed))
-        result = WORDS_ELSEWHERE;
-    else if (unlikely(search.chained & !search.hits) &&
-             words_find_beyond(bucket_next(search.head), key, value))
-        result = MAP_OK;
+    /* One test for both: two would bring back a branch on `hits`. */
+    if (unlikely(changed | (search.chained & !search.hits)))
+        result = changed ? (int)WORDS_ELSEWHERE
+                         : words_get_beyond(bucket_next(search.head), key, value);
     epochs_leave(record, outermost);
     return result;
 }
