@@ -64,13 +64,18 @@ static int glibc_lock(struct lock *lock)
     return real_pthread_mutex_lock()(mutex_of(lock));
 }
 
+static bool glibc_trylock(struct lock *lock)
+{
+    return real_pthread_mutex_trylock()(mutex_of(lock)) == 0;
+}
+
 static int glibc_unlock(struct lock *lock)
 {
     return real_pthread_mutex_unlock()(mutex_of(lock));
 }
 
-static const struct lock_operations glibc_operations = {.lock = glibc_lock,
-                                                        .unlock = glibc_unlock};
+static const struct lock_operations glibc_operations = {
+    .lock = glibc_lock, .trylock = glibc_trylock, .unlock = glibc_unlock};
 
 bool passed_through_otherwise(struct lock *lock)
 {

@@ -51,19 +51,26 @@ enum {
     KIND_ADAPTIVE = 3,
     KIND_TYPE = 3,
     KIND_OURS = 0x303,
+    KIND_TRIED_AT_ONCE = 0x302, /* normal, error-checking */
     KIND_ROBUST = 0x10,
 };
 
 /* The kind of the mutex is not ours, or its algorithm may not be resolved. */
 bool passed_through_otherwise(struct lock *lock);
 
-/* Returns whether this mutex is passed through to glibc. Resolves its algorithm first.
- * Only operations of Hasp's locks destroy anything. */
+/* Returns true if the algorithm of this mutex is resolved and is one of Hasp's: only
+ * their operations destroy anything. */
+static inline bool surely_ours(struct lock *lock)
+{
+    return !(lock->kind & ~KIND_OURS) &&
+           dispatch[load_acquire(&lock->algorithm)].destroy != NULL;
+}
+
+/* Returns whether this mutex is passed through to glibc. Resolves its algorithm
+ * first. */
 static inline bool passed_through(struct lock *lock)
 {
-    bool ours = !(lock->kind & ~KIND_OURS) &&
-                dispatch[load_acquire(&lock->algorithm)].destroy != NULL;
-    return likely(ours) ? false : passed_through_otherwise(lock);
+    return likely(surely_ours(lock)) ? false : passed_through_otherwise(lock);
 }
 
 /* Fills the table, with algorithm `chosen` (an index below listed_end()) as the

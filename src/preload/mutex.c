@@ -37,7 +37,7 @@ static void after_locking(struct lock *lock)
         lock->count = 1;
 }
 
-static __attribute__((noinline)) int lock_by_kind(struct lock *lock)
+static __attribute__((noinline)) int lock_otherwise(struct lock *lock)
 {
     if (passed_through(lock))
         return real_pthread_mutex_lock()(mutex_of(lock));
@@ -47,6 +47,24 @@ static __attribute__((noinline)) int lock_by_kind(struct lock *lock)
     operations_of(lock)->lock(lock);
     after_locking(lock);
     return 0;
+}
+
+/* Without a stack frame in the usual case: a free mutex that is not recursive. */
+static __attribute__((noinline)) int lock_by_kind(struct lock *lock)
+{
+    if (unlikely(!surely_ours(lock)) || unlikely(load_relaxed(&lock->word) != 0) ||
+        (lock->kind & KIND_TYPE) == KIND_RECURSIVE)
+        return lock_otherwise(lock);
+    return operations_of(lock)->lock(lock);
+}
+
+/* Returns true if the caller holds the lock, and no lock by a node. Needs no stack
+ * frame. */
+static inline bool surely_held_by_caller(const struct lock *lock)
+{
+    uint32_t thread = current_thread_if_known();
+    return likely(thread != 0) && likely(load_acquire(&lock->word) != 0) &&
+           likely(load_relaxed(&lock->owner) == thread);
 }
 
 static __attribute__((noinline)) int unlock_otherwise(struct lock *lock)
@@ -63,16 +81,27 @@ static __attribute__((noinline)) int unlock_otherwise(struct lock *lock)
     return operations_of(lock)->unlock(lock);
 }
 
-/* Without a stack frame in the usual case: one of Hasp's locks, which the caller holds
- * without a node. */
+/* The same without a stack frame for what the caller surely holds. */
 static __attribute__((noinline)) int unlock_by_kind(struct lock *lock)
 {
-    if (unlikely(passed_through(lock)) || unlikely(load_acquire(&lock->word) == 0) ||
-        unlikely(load_relaxed(&lock->owner) != current_thread()))
+    if (unlikely(!surely_ours(lock)) || unlikely(!surely_held_by_caller(lock)))
         return unlock_otherwise(lock);
     if ((lock->kind & KIND_TYPE) == KIND_RECURSIVE && --lock->count != 0)
         return 0;
     return operations_of(lock)->unlock(lock);
+}
+
+static __attribute__((noinline)) int trylock_otherwise(struct lock *lock)
+{
+    if (passed_through(lock))
+        return real_pthread_mutex_trylock()(mutex_of(lock));
+    int result = before_locking(lock, EBUSY);
+    if (result >= 0)
+        return result;
+    if (!operations_of(lock)->trylock(lock))
+        return EBUSY;
+    after_locking(lock);
+    return 0;
 }
 
 /* Waits for the lock until the deadline; waiting/slices.h explains the slices. */
@@ -182,7 +211,8 @@ EXPORT int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     struct lock *lock = lock_of(mutex);
     before_unlock(lock);
-    if (likely(lock->kind == KIND_NORMAL))
+    if (likely(lock->kind == KIND_NORMAL) ||
+        (lock->kind == KIND_ERRORCHECK && surely_held_by_caller(lock)))
         return operations_of(lock)->unlock(lock);
     return unlock_by_kind(lock);
 }
@@ -191,15 +221,10 @@ EXPORT int pthread_mutex_trylock(pthread_mutex_t *mutex)
 {
     struct lock *lock = lock_of(mutex);
     before_kernel();
-    if (unlikely(passed_through(lock)))
-        return real_pthread_mutex_trylock()(mutex);
-    int result = before_locking(lock, EBUSY);
-    if (result >= 0)
-        return result;
-    if (!operations_of(lock)->trylock(lock))
-        return EBUSY;
-    after_locking(lock);
-    return 0;
+    /* To its holder, too, an error-checking mutex is busy. */
+    if (unlikely(lock->kind & ~KIND_TRIED_AT_ONCE))
+        return trylock_otherwise(lock);
+    return operations_of(lock)->trylock(lock) ? 0 : EBUSY;
 }
 
 EXPORT int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *at)

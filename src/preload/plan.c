@@ -127,14 +127,19 @@ static int plan_lock(struct lock *lock)
     return resolved(lock, __builtin_return_address(0))->lock(lock);
 }
 
+static bool plan_trylock(struct lock *lock)
+{
+    return resolved(lock, NULL)->trylock(lock);
+}
+
 static int plan_unlock(struct lock *lock)
 {
     return resolved(lock, NULL)->unlock(lock);
 }
 
 /* All other operations are preceded by passed_through(), which resolves the mutex. */
-const struct lock_operations plan_operations = {.lock = plan_lock,
-                                                .unlock = plan_unlock};
+const struct lock_operations plan_operations = {
+    .lock = plan_lock, .trylock = plan_trylock, .unlock = plan_unlock};
 
 void plan_begin(unsigned fallback, bool verbose, bool report)
 {

@@ -70,7 +70,7 @@ DEFAULT_LOCK(adaptive)
 
 static inline void adaptive_unlock(struct lock *lock)
 {
-    futex_release(lock);
+    futex_release(lock, false);
 }
 
 static inline void adaptive_adopt(struct lock *lock, struct waiter *waiter)

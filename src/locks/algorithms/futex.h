@@ -130,9 +130,9 @@ static inline void futex_lock(struct lock *lock, bool biased)
     futex_timedlock(lock, biased, NULL);
 }
 
-static inline void futex_release(struct lock *lock)
+static inline void futex_release(struct lock *lock, bool biased)
 {
-    if (single_threaded()) {
+    if (!biased && single_threaded()) { /* the bias ends if there are threads only */
         store_relaxed(&lock->word, 0);
     } else if (unlikely(exchange_release(&lock->word, 0) == 2)) {
         release_window();
@@ -151,7 +151,7 @@ static inline void futex_unlock(struct lock *lock, bool biased)
             unpark(&lock->word, 1);
     } else {
         futex_count_use(lock);
-        futex_release(lock);
+        futex_release(lock, biased);
     }
 }
 
