@@ -113,13 +113,17 @@ class Checker:
             names.sort(key=order)
 
     def _run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            command,
-            cwd=self.build,
-            capture_output=True,
-            text=True,
-            timeout=STUCK_SECONDS,
-        )
+        try:
+            return subprocess.run(
+                command,
+                cwd=self.build,
+                capture_output=True,
+                text=True,
+                timeout=STUCK_SECONDS,
+            )
+        except subprocess.TimeoutExpired:
+            name = Path(command[0]).name
+            raise BuildError(f"{name}: no end within {STUCK_SECONDS} s") from None
 
     def make(self, folder: Path, lock: str, file: str, text: str) -> Path:
         """Build hasp-explore with only this lock, and with `text` as that of `file`."""
@@ -183,13 +187,15 @@ class Checker:
         self, program: Path, lock: str, client: str, states: int
     ) -> dict[str, Any] | None:
         """The line printed by hasp-explore, or None if the client skips this lock."""
-        done = self._run(
-            [
-                *(str(program), "--quiet", "--kind", entry_of(lock).kind),
-                *("--lock", name_of(lock), "--client", client),
-                *("--states", str(states), "--time-limit", str(STUCK_SECONDS / 2)),
-            ]
-        )
+        command = [
+            *(str(program), "--quiet", "--kind", entry_of(lock).kind),
+            *("--lock", name_of(lock), "--client", client),
+            *("--states", str(states), "--time-limit", str(STUCK_SECONDS / 2)),
+        ]
+        try:
+            done = self._run(command)
+        except BuildError as error:
+            return {"verdict": CRASH, "detail": f"{client}: {error}", "seconds": 0.0}
         if done.returncode not in (0, FINDINGS):
             detail = f"exit status {done.returncode} {done.stderr[-200:]}"
             return {"verdict": CRASH, "detail": f"{client}: {detail}", "seconds": 0.0}

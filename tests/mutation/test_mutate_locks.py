@@ -11,8 +11,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
+import mutant_checker  # noqa: E402
 from mutant_checker import Checker  # noqa: E402
 from mutants import find_mutants, path_of  # noqa: E402
+from mutate_locks import all_tasks, baseline, run  # noqa: E402
 
 HEADER = """\
 /* store_release(&lock->word, 0) in a comment is not a mutant */
@@ -104,3 +106,15 @@ def test_an_unchanged_lock_passes(checker: Checker) -> None:
     said = checker.check("ttas", "", "", 10_000)
     assert not said.caught_by, said
     assert said.bounds
+
+
+def test_a_check_that_does_not_end_is_an_error(
+    checker: Checker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first commands are compilers here: one that does not end, either."""
+    monkeypatch.setattr(mutant_checker, "STUCK_SECONDS", 0.001)
+    [task, *_] = all_tasks(["algorithms/tas.h"])
+    row = run(checker, task, [10])
+    assert row["outcome"] == "error"
+    assert "no end within" in row["detail"]
+    assert baseline(checker, [task], 1) == {*task.locks}

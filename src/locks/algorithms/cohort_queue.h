@@ -150,7 +150,7 @@ static inline uint32_t cohort_queue_end(struct lock *lock, struct waiter *node,
     struct cohort_queue_node *queue = cohort_queue_of(cohort_block(lock, node));
     if (adaptive)
         store_relaxed(&queue->deserted, 1);
-    if (compare_exchange_release(&queue->tail, &last, 0))
+    if (compare_exchange_relaxed(&queue->tail, &last, 0)) /* the global lock releases */
         return 0;
     uint32_t next;
     spin_until((next = load_acquire(&node->next)) != 0);

@@ -114,7 +114,7 @@ fc_mcs_acquire(struct lock *lock, const struct deadline *deadline)
         return mcs_acquire(lock, SPIN, deadline);
     struct waiter *self = waiter_take();
     held_node_prepare(lock, self);
-    uint32_t below = exchange_acq_rel(requests, self->link.id);
+    uint32_t below = exchange_release(requests, self->link.id);
     store_relaxed(&self->previous, below);
     if (below || !fc_mcs_combine(lock, requests, self))
         wait_for_grant(&self->cell, &self->asleep, SPIN, false, NULL);

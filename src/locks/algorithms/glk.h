@@ -49,10 +49,10 @@
 #include "locks/memory/side_memory.h"
 
 enum { GLK_TICKET, GLK_MCS, GLK_BLOCKING };
-
-/* As in the paper: above an average of GLK_MANY waiters it selects MCS, at GLK_FEW or
- * fewer a ticket lock. It checks after every GLK_PERIOD acquisitions. */
-enum { GLK_FEW = 2, GLK_MANY = 3, GLK_PERIOD = HANDOVER_LIMIT };
+/* As in the paper: above an average of GLK_MANY waiters MCS, GLK_FEW or fewer ticket,
+ * after every GLK_PERIOD acquisitions. The model checker has only few threads. */
+enum { GLK_FEW = HANDOVER_LIMIT > 1 ? 2 : 0, GLK_MANY = GLK_FEW ? 3 : 0 };
+enum { GLK_PERIOD = HANDOVER_LIMIT };
 
 /* Overlays the words of a side block. */
 struct glk {
