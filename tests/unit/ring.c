@@ -72,7 +72,7 @@ static void receive_numbers(struct channel *ring)
 {
     static uint64_t wanted[LONGEST / 8];
     struct ring_receiver receiver;
-    const void *data, *again;
+    const void *data = NULL, *again;
     size_t length;
     CHECK_EQUAL(ring_receiver_open(&receiver, ring, NULL), 0);
     for (uint32_t number = 0; number < MESSAGES; number++) {
