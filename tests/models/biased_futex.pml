@@ -11,8 +11,8 @@
  * single-threaded processes, and forks.
  *
  * Models: src/locks/algorithms/futex.h futex_sleep_or_spin=433ca404 futex_wait=351c823d
- * Models: src/locks/algorithms/futex.h futex_timedlock=800a98be futex_unlock=e80a7bda
- * Models: src/locks/algorithms/futex.h futex_release=438ebe92
+ * Models: src/locks/algorithms/futex.h futex_timedlock=800a98be futex_unlock=547cc676
+ * Models: src/locks/algorithms/futex.h futex_release=3299863f
  * Models: src/locks/algorithms/futex_spin.h futex_spin_patiently=a4076667
  * Models: src/locks/algorithms/futex_spin.h futex_spin_alone=232d034b
  * Models: src/locks/algorithms/futex_patience.h futex_adapt=a0b23d23
