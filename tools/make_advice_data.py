@@ -32,7 +32,7 @@ CAMPAIGNS = ("plan", "lengths", "fresh", "unseen", "unseen2", "unseen3")
 RECORDINGS = 3
 SIGNIFICANT = 6  # digits of each value
 SPLIT = STUDY / "split.toml"
-AGAIN = STUDY / "again"  # the store of programs that were measured again, later
+STORES = ("latest", "again", "store")  # programs that were measured again, later first
 PROOF_FIELDS = ("lock", "verdict", "ratio", "low", "high", "runs")
 LEAST_RUNS = 2  # of a lock of these; if it has fewer, its older runs count
 # Sites below all of these are left out.
@@ -102,15 +102,17 @@ def undisturbed(recordings: list[dict[str, Any] | None]) -> list[dict[str, Any] 
 
 
 def values_of(
-    runs: grids.Runs, again: grids.Runs, program: StudyProgram, threads: int
+    stores: Sequence[grids.Runs], program: StudyProgram, threads: int
 ) -> dict[str, list[float]]:
-    """The throughput of each lock in each round; 0 under a lock that always failed."""
+    """The throughput of each lock in each round; 0 under a lock that always failed.
+
+    The first store with enough runs counts.
+    """
     found = {}
     for lock in program.settings.locks:
-        key = (program.name, lock, threads)
-        later = again.get(key, [])
-        values = later if len(later) >= LEAST_RUNS else runs.get(key, [0.0])
-        found[lock] = list(map(rounded, values))
+        runs = [store.get((program.name, lock, threads), []) for store in stores]
+        enough = (values for values in runs if len(values) >= LEAST_RUNS)
+        found[lock] = list(map(rounded, next(enough, runs[-1] or [0.0])))
     return found
 
 
@@ -214,7 +216,7 @@ def cases(traces: Path) -> Iterator[dict[str, Any]]:
         (one["program"], one["threads"]): one
         for one in map(json.loads, DATA.read_text("utf-8").splitlines())
     }
-    runs, again = runs_in(STUDY / "store"), runs_in(AGAIN)
+    stores = [runs_in(STUDY / name) for name in STORES]
     for program in programs():
         for size in program.settings.threads:
             threads = size or 1
@@ -231,7 +233,7 @@ def cases(traces: Path) -> Iterator[dict[str, Any]]:
                 "threads": threads,
                 "half": half_of(program.name),
                 "study": STUDY.name,
-                "runs": values_of(runs, again, program, threads),
+                "runs": values_of(stores, program, threads),
                 "recordings": recordings,
             }
             proven = proofs_of(paths[0]) or old.get("proofs")

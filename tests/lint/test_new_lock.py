@@ -14,18 +14,16 @@ from pathlib import Path
 
 import pytest
 from lock_list import ROOT
-from tree import ENTRY, build, copy_tree, keep_only
+from tree import ENTRY, build, copy_tree
 
 Hasp = Callable[..., "subprocess.CompletedProcess[str]"]
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]  # compiles nearly everything
 
 PROGRAMS = (
     *("hasp-locks", "hasp-bench-locks", "hasp-calibrate", "hasp-explore"),
     "libhasp.so",
 )
-
-FEW = ("futex", "mutexee", "mcs")
 
 # Compiles in half the time; whether the lock works does not depend on it.
 QUICK = ("-Doptimization=1", "-Ddebug=false")
@@ -73,18 +71,12 @@ def add_lock(tree: Path) -> None:
     (locks / "locks.def").write_text(before + added + after)
 
 
-@pytest.fixture(
-    scope="module", params=["few", pytest.param("all", marks=pytest.mark.slow)]
-)
-def tree(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    """Build a copy of the sources with one more lock; this is slow with all locks."""
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build a copy of the sources with one more lock."""
     tree = tmp_path_factory.mktemp("added") / "tree"
-    listing = copy_tree(tree)
+    copy_tree(tree)
     add_lock(tree)
-    if request.param == "few":
-        keep_only(listing, *FEW, "added")
     build(tree, *PROGRAMS, options=QUICK)
     return tree
 

@@ -112,6 +112,7 @@ def test_a_trace_of_this_command_is_used(tune: Tune) -> None:
     assert "recording a run" not in again.errors
 
 
+@pytest.mark.slow
 def test_a_resumed_race_records_anew_if_the_trace_is_of_another_command(
     tune: Tune, tmp_path: Path
 ) -> None:
@@ -173,6 +174,7 @@ def test_the_timeout_of_a_resumed_race(
     assert settle_timeout(old, new, adapt=adapt) == expected
 
 
+@pytest.mark.slow
 def test_a_resumed_race_adapts_its_timeout_to_the_earlier_runs(
     tune: Tune, rates: Path
 ) -> None:
