@@ -6,6 +6,7 @@
 
 #include "bench/published/flat_combining.h"
 #include "bench/published/rcl.h"
+#include "bench/workloads/delegating_counts.h"
 #include "delegation/delegate.h"
 
 #include <string.h>
@@ -69,11 +70,6 @@ static inline void delegating_dismiss(const struct delegate *object, uint32_t nu
     (void)object;
     store_release(&published_servers[number].ended, 1);
 }
-
-struct delegating_counts {
-    uint64_t sections, holds, longest, lines, serialised, replaced;
-    bool of_server;
-};
 
 /* The published forms count nothing. */
 static inline struct delegating_counts delegating_counts(const struct delegate *object)

@@ -8,6 +8,7 @@
 #ifndef HASP_BENCH_WORKLOADS_DELEGATING_H
 #define HASP_BENCH_WORKLOADS_DELEGATING_H
 
+#include "bench/workloads/delegating_counts.h"
 #include "delegation/list/descriptor.h"
 #include "delegation/server.h"
 #include "delegation/server_moves.h"
@@ -75,12 +76,6 @@ static inline void delegating_dismiss(const struct delegate *object, uint32_t nu
 {
     server_dismiss(delegating_server(object, number));
 }
-
-/* What an object or a server has done; see include/hasp/delegate.h. */
-struct delegating_counts {
-    uint64_t sections, holds, longest, lines, serialised, replaced;
-    bool of_server;
-};
 
 /* Returns the counts of the object's server, or of the object if it has none. */
 static inline struct delegating_counts delegating_counts(const struct delegate *object)

@@ -3,6 +3,7 @@
 #ifndef HASP_BENCH_WORKLOADS_DELEGATING_H
 #define HASP_BENCH_WORKLOADS_DELEGATING_H
 
+#include "bench/workloads/delegating_counts.h"
 #include "delegation/delegate.h"
 
 enum { CAN_DELEGATE = false, DELEGATING_SERVERS = 1 };
@@ -34,11 +35,6 @@ static inline void delegating_dismiss(const struct delegate *object, uint32_t nu
 {
     (void)object, (void)number;
 }
-
-struct delegating_counts {
-    uint64_t sections, holds, longest, lines, serialised, replaced;
-    bool of_server;
-};
 
 static inline struct delegating_counts delegating_counts(const struct delegate *object)
 {
