@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
 from pathlib import Path
 from statistics import median, quantiles
+
+from page_section import write_section
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "tools/library_costs.cpp"
@@ -97,10 +98,7 @@ def main() -> int:
         text = table(measure(build(Path(folder)))) + "\n"
     print(text, end="")
     if write:
-        page = PAGE.read_text(encoding="utf-8")
-        pattern = re.escape(BEGIN) + ".*?" + re.escape(END)
-        page = re.sub(pattern, lambda _: BEGIN + text + END, page, flags=re.DOTALL)
-        PAGE.write_text(page, encoding="utf-8")
+        write_section(PAGE, BEGIN, END, text)
     return 0
 
 

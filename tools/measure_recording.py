@@ -13,13 +13,14 @@ quiet machine with two CPUs.
 from __future__ import annotations
 
 import argparse
-import re
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
 from pathlib import Path
 from statistics import median, quantiles
+
+from page_section import write_section
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "tools/delegated_sections.c"
@@ -93,10 +94,7 @@ def main() -> int:
         text = table(measure(build(folder), folder)) + "\n"
     print(text, end="")
     if write:
-        page = PAGE.read_text(encoding="utf-8")
-        pattern = re.escape(BEGIN) + ".*?" + re.escape(END)
-        page = re.sub(pattern, lambda _: BEGIN + text + END, page, flags=re.DOTALL)
-        PAGE.write_text(page, encoding="utf-8")
+        write_section(PAGE, BEGIN, END, text)
     return 0
 
 
