@@ -20,7 +20,7 @@ LEAST = 100  # arrivals of each thread; fewer may be equal by accident
 
 
 def meetings_of(profile: Profile) -> dict[int, float]:
-    """Return where threads meet: by site, the share of arrivals in its acquisitions."""
+    """Return sites where threads meet -> which share of acquisitions are arrivals."""
     found = {site.number: _arriving(site) for site in profile.sites}
     return {number: share for number, share in found.items() if share}
 

@@ -6,14 +6,15 @@
  * being replaced. Otherwise they return WORDS_ELSEWHERE, having changed nothing, and
  * the caller uses the functions for all maps.
  *
- * Nobody can predict whether a key is present, and in which slot. So a search does not
- * branch on either: it compares all three keys, and computes the slot.
+ * The branch predictor cannot know whether a key is present, or in which slot. So a
+ * search branches on neither: it compares all three keys, and computes the slot.
  *
- * W1. A writer searches as a reader does, before it has the bucket, and then changes
- *     the control word that the search began with by a compare-exchange. That succeeds
- *     only if no entry has come or gone since, so the search still holds: its loads
- *     acquire what preceded that control word, and a slot's words change only after the
- *     control word has. Nor has a bucket been appended if a slot was free.
+ * W1. A writer searches as a reader does, before it holds the bucket. Then it changes
+ *     the bucket's control word by a compare-exchange, from the value that the search
+ *     had read. That succeeds only if no entry has come or gone since, so the search
+ *     still holds: its loads acquire what preceded that control word, and a slot's
+ *     words change only after the control word has. Nor has a bucket been appended if
+ *     a slot was free.
  * W2. A removal is that exchange alone. Its release pairs with the acquire of a writer
  *     that uses the slot again (bucket.h, I3).
  * W3. A put of a present key stores the same key again.
