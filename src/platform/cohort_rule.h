@@ -5,7 +5,7 @@
  * A cohort is a NUMA node, or the CPUs of one last-level cache if there are more such
  * caches than nodes and on average COHORT_CPUS_LEAST CPUs share one. With fewer, most
  * threads have their cohort to themselves: simulated, hmcs gains a third with 4 to 8
- * CPUs to a cache and nothing with 3, where other locks lose (docs/machines.md).
+ * CPUs to a cache and nothing with 3, where other locks lose (docs/cohorts.md).
  * Virtual machines often show a cache for each CPU, which means nothing.
  */
 #ifndef HASP_PLATFORM_COHORT_RULE_H
