@@ -41,6 +41,7 @@ static struct subject subjects[SUBJECTS];
 static struct worker workers[THREADS];
 static const struct lock_operations *operations;
 static struct atomic_u32 stop, stop_deputy;
+static struct atomic_u32 acquisitions; /* of all workers and subjects */
 static cpu_set_t all_cpus;
 static const char *under_test = "";
 
@@ -109,6 +110,7 @@ static void use(struct worker *worker, int which)
 {
     enter(&subjects[which]);
     worker->done[which]++;
+    fetch_add_relaxed(&acquisitions, 1);
     dawdle(&worker->seed);
 }
 
@@ -151,9 +153,19 @@ static void *deputy(void *unused)
     return unused;
 }
 
+/* Called every PATIENCE_SECONDS: threads are stuck if none has acquired a lock since.
+ * How long all of them take depends on the machine's other load: in the order of a
+ * queue, 64 threads need a turn of the CPU each. */
 static void stuck(int signal_number)
 {
+    static uint32_t before;
+    uint32_t now = load_relaxed(&acquisitions);
     (void)signal_number;
+    if (now != before) {
+        before = now;
+        alarm(PATIENCE_SECONDS);
+        return;
+    }
     static const char words[] = ": threads are stuck\n";
     if (write(STDERR_FILENO, under_test, strlen(under_test)) > 0 &&
         write(STDERR_FILENO, words, sizeof words - 1) > 0)
