@@ -22,6 +22,7 @@ FILES = {
     "/usr/share/dotnet/libcoreclr.so": "dotnet",
     "/usr/lib/libgomp.so.1.0.0": "openmp",
     "/usr/lib/libglib-2.0.so.0": "glib",
+    "/usr/lib/libQt6Core.so.6": "qt",
     "/usr/lib/libfolly.so.0.58": "folly",
     "/usr/lib/libabsl_synchronization.so.20220623": "abseil",
 }
@@ -48,6 +49,8 @@ def compiled(source: str, folder: Path) -> Path:
 SOURCES = {
     "go": '__attribute__((section(".go.buildinfo"))) int info = 1;',
     "rust": "int rust_eh_personality(void) { return 0; }",
+    "erlang": "int ethr_mutex_lock(void) { return 0; }",
+    "innodb": "int opt_ignore_builtin_innodb;",
     "python": "int PyGILState_Ensure(void) { return 0; }",
 }
 

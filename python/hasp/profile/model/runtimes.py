@@ -21,7 +21,7 @@ from hasp.profile.symbols.modules import Module
 class Runtime:
     """A runtime that a program uses."""
 
-    id: str  # java, python, go, rust, dotnet, openmp, tbb, glib, folly or abseil
+    id: str  # that of KNOWN, such as "java"
     name: str  # "Java", "CPython"
     evidence: str  # the library's file name, or the symbol or section that shows it
     unseen: str  # its locks that Hasp does not see, such as "monitors"
@@ -78,6 +78,16 @@ KNOWN = (
         ("libcoreclr.so", "libclrjit.so"),
     ),
     Known(
+        *("erlang", "Erlang/OTP", "the locks of ETS tables and ports"),
+        "lcnt of an emulator with lock counting (erl -emu_type lcnt)",
+        symbols=(b"\0ethr_mutex_lock\0",),
+    ),
+    Known(
+        *("innodb", "InnoDB", "latches"),
+        "performance_schema (instruments wait/synch/%/innodb/%)",
+        symbols=(b"\0opt_ignore_builtin_innodb\0",),
+    ),
+    Known(
         *("openmp", "OpenMP", "critical sections, locks and barriers"),
         OFF_CPU,
         ("libgomp.so", "libomp.so", "libiomp5.so"),
@@ -93,6 +103,11 @@ KNOWN = (
         *("glib", "GLib", "GMutex, GRWLock and GCond"),
         OFF_CPU,
         ("libglib-2.0.so",),
+    ),
+    Known(
+        *("qt", "Qt", "QMutex and QSemaphore"),
+        OFF_CPU,
+        ("libQt5Core.so", "libQt6Core.so"),
     ),
     Known(
         *("folly", "Folly", "folly::SharedMutex, MicroLock and batons"),

@@ -99,6 +99,20 @@ def test_a_program_without_such_sections_or_with_idle_cpus_does_not_spin(
     assert found.lead.id == "not-locks"
 
 
+@pytest.mark.parametrize(("brief", "cause"), [(0, "not-locks"), (60, "unseen-locks")])
+def test_schedulers_of_erlang_without_work_sleep_in_futexes(
+    brief: int, cause: str
+) -> None:
+    erlang = Runtime(
+        *("erlang", "Erlang/OTP", "symbol ethr_mutex_lock", "locks of ETS", "lcnt"),
+        is_programs=True,
+    )
+    seen = ForeignWaits(100, 80, brief, {"beam.smp": 1.0})
+    found = diagnose(replace(idle(), unseen_runtimes=(erlang,), foreign=seen))
+    assert found.lead.id == cause
+    assert "locks of ETS of Erlang/OTP" in found.sentence
+
+
 def asleep_in_futexes(sleeps: int) -> Profile:
     """Two samples show short waits in futexes; each thread slept so often."""
     profile = replace(idle(), foreign=ForeignWaits(30, 4, 2, {"server": 1.0}))

@@ -20,6 +20,8 @@ RESTLESS = 1000.0
 MANY_SLEEPS = 3000.0
 # Runtimes whose waiters spin before they sleep.
 SPINNING = frozenset({"openmp"})
+# Runtimes whose threads without work sleep in the same futexes.
+IDLE_IN_FUTEXES = frozenset({"erlang"})
 
 
 def detect(facts: Facts) -> Cause:
@@ -40,9 +42,10 @@ def unseen(facts: Facts) -> Cause | None:
     if foreign is None or not foreign.blocked:
         return _spun_for(facts, runtime) if runtime else None
     # With a known runtime, few samples suffice, and its sleeping threads count.
-    blocked = (foreign.share if runtime else foreign.brief_share) or 0.0
+    waiters = runtime is not None and runtime.id not in IDLE_IN_FUTEXES
+    blocked = (foreign.share if waiters else foreign.brief_share) or 0.0
     enough = 2 if _restless(facts) else FEW_SAMPLES / 2
-    few = not runtime and foreign.brief < enough
+    few = not waiters and foreign.brief < enough
     if few or blocked < MATTERS:
         return _often(facts) if foreign.blocked and not runtime else None
     if runtime:
