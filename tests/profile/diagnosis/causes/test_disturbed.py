@@ -9,6 +9,7 @@ import pytest
 
 from hasp.profile.diagnosis.causes.facts import Facts
 from hasp.profile.diagnosis.diagnose import diagnose
+from hasp.profile.model.neighbour import Neighbour
 from hasp.profile.model.profile import Profile
 
 from .cases import many
@@ -39,6 +40,16 @@ def test_a_small_saving_does_not_lead_in_a_disturbed_run() -> None:
     assert len(found.others) == 1
     assert found.evidence[-1].startswith("also: db.c:88")
     assert diagnose(small(runnable=1)).lead.id == "long-section"
+
+
+def test_a_program_without_cpu_time_is_not_told_to_look_for_sleep() -> None:
+    """What it lacks may be all that keeps it from waiting for locks."""
+    lonely = program(site(use(20_000, 0, 0, MS // 100)), runnable=2, cpu_ns=50 * MS)
+    named = replace(lonely, neighbour=Neighbour("loadgen", 1.2))
+    assert "lack CPU time, which other programs use" in diagnose(lonely).sentence
+    assert "lack CPU time, which loadgen uses" in diagnose(named).sentence
+    calm = program(site(use(20_000, 0, 0, MS // 100)), runnable=1)
+    assert "CPU time" not in diagnose(calm).sentence
 
 
 def test_other_programs_do_not_change_the_memory_of_locks() -> None:

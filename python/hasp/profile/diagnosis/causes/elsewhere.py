@@ -9,7 +9,13 @@ from hasp.profile.diagnosis.causes import gate
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.conditions import conditions_of
 from hasp.profile.diagnosis.causes.facts import Facts, SiteFacts
-from hasp.profile.diagnosis.causes.limits import FEW_SAMPLES, MATTERS, PART, WAKE
+from hasp.profile.diagnosis.causes.limits import (
+    DISTURBED,
+    FEW_SAMPLES,
+    MATTERS,
+    PART,
+    WAKE,
+)
 from hasp.profile.diagnosis.causes.shared_line import in_line
 from hasp.profile.diagnosis.causes.words import call, number, share, time
 from hasp.profile.model.runtimes import LAUNCHED, Runtime
@@ -72,6 +78,11 @@ def unseen(facts: Facts) -> Cause | None:
 
 def _is_idle(facts: Facts) -> bool:
     return facts.running / max(facts.profile.cpus, 1) < 1 - PART
+
+
+def _lacks_cpus(facts: Facts) -> bool:
+    """Return true if the threads could use more CPU time than other programs left."""
+    return facts.granted is not None and facts.granted < DISTURBED
 
 
 def _parks(facts: Facts, runtime: Runtime) -> bool:
@@ -180,6 +191,10 @@ def not_locks(facts: Facts) -> Cause:
     most = f"; they waited longest for {top.name}" if top and top.wait_ns else ""
     if not _is_idle(facts):
         advice = "The CPUs are busy: look at the code (perf top)"
+    elif _lacks_cpus(facts):
+        neighbour = facts.profile.neighbour
+        advice = "They lack CPU time, which "
+        advice += f"{neighbour.name} uses" if neighbour else "other programs use"
     else:
         advice = "Look for I/O, sleep and idle time (perf trace -s)"
     problem = "the locks that Hasp sees are not the bottleneck: threads wait "
