@@ -54,9 +54,12 @@
  * relax_at_most(n) -> iterations replaces up to n calls of relax() if nothing changes
  * meanwhile, and returns how many; natively 1. Waiting loops that count iterations use
  * it. spin_until(condition) repeats relax() until the condition is true. yield() offers
- * the CPU to other threads. pause_for(n) takes about as long as n calls of relax() and
- * does not wait for any cell. prefetch_for_read(c) and prefetch_for_write(c) hint
- * that the caller is about to read, or to write, the cell's cache line.
+ * the CPU to other threads. relax_or_yield(&turns) is relax(), and then yield() after
+ * more than yield_limit() of them; `turns`, 0 at first, counts those since the last
+ * yield. A platform may suspend the caller as in relax(). pause_for(n) takes about as
+ * long as n calls of relax() and does not wait for any cell. prefetch_for_read(c) and
+ * prefetch_for_write(c) hint that the caller is about to read, or to write, the cell's
+ * cache line.
  *
  * PARKING. park(cell, expected, deadline) sleeps if the cell (u32) still holds
  * `expected`, until an unpark on that address, a spurious wake-up, or the deadline
@@ -189,5 +192,16 @@ struct deadline {
         while (!(condition))                                                           \
             relax();                                                                   \
     } while (0)
+
+#ifndef relax_or_yield
+static inline void relax_or_yield(uint32_t *turns)
+{
+    relax();
+    if (++*turns > yield_limit()) {
+        *turns = 0;
+        yield();
+    }
+}
+#endif
 
 #endif

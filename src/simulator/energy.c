@@ -23,7 +23,7 @@ static uint64_t pausing(uint64_t time)
         const struct thread *thread = &thread_table[i];
         sum += thread->pausing;
         if (thread->state == THREAD_WATCHES && schedules[i].on && time > thread->since)
-            sum += time - thread->since;
+            sum += time - thread->since - yielding_of(thread, time).spent;
     }
     return sum;
 }

@@ -58,6 +58,14 @@ static struct thread *handle_slice(uint32_t cpu, uint64_t time)
     return NULL;
 }
 
+static __attribute__((noreturn)) void nothing_left(void)
+{
+    for (unsigned i = 0; i < thread_count; i++)
+        if (thread_table[i].state == THREAD_WATCHES)
+            check_watches(&thread_table[i], UINT64_MAX);
+    report_deadlock();
+}
+
 static const struct event_handlers handlers = {
     .handle = {[EVENT_COMMIT] = handle_commit,
                [EVENT_LOST] = handle_lost,
@@ -65,7 +73,7 @@ static const struct event_handlers handlers = {
                [EVENT_ARRIVED] = line_arrived,
                [EVENT_TIMEOUT] = handle_timeout,
                [EVENT_SLICE] = handle_slice},
-    .nothing_left = report_deadlock,
+    .nothing_left = nothing_left,
     .roll_back = transaction_roll_back,
 };
 

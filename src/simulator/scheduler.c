@@ -34,10 +34,30 @@ void scheduler_start(void)
                                              .last_waiting = NO_THREAD};
 }
 
-static void tick_if_needed(unsigned cpu, uint64_t now)
+bool scheduler_is_wanted(unsigned cpu)
+{
+    return run_queues[cpu].waiting;
+}
+
+/* Makes the CPU's thread yield in earnest if it yields while it watches. */
+static void wake_for_yields(const struct run_queue *run_queue, uint64_t now)
+{
+    if (run_queue->current == NO_THREAD)
+        return;
+    struct thread *thread = &thread_table[run_queue->current];
+    if (thread->state == THREAD_WATCHES && thread->yields_at &&
+        thread->timeout_at == UINT64_MAX)
+        set_timeout(thread, next_yield(thread, now));
+}
+
+/* Called when a thread has been queued for the CPU, and when one has got it. */
+static void tick_if_wanted(unsigned cpu, uint64_t now)
 {
     struct run_queue *run_queue = &run_queues[cpu];
-    if (!run_queue->waiting || run_queue->ticking)
+    if (!run_queue->waiting)
+        return;
+    wake_for_yields(run_queue, now);
+    if (run_queue->ticking)
         return;
     run_queue->ticking = true;
     event_push(now + machine.scheduler.slice, EVENT_SLICE, cpu);
@@ -54,7 +74,7 @@ static void enqueue(struct thread *thread, uint64_t now)
     run_queue->last_waiting = thread->index;
     queued++;
     scheduler_shares = true;
-    tick_if_needed(thread->cpu, now);
+    tick_if_wanted(thread->cpu, now);
 }
 
 /* Removes the thread after `before`, or for NO_THREAD the first one, from the queue. */
@@ -101,7 +121,7 @@ static void dispatch(struct thread *thread, unsigned cpu, uint64_t now)
             now - schedule->off_since; /* that time was not spent waiting */
     schedule->due = schedule->computing = schedule->watching = false;
     schedule->left = 0;
-    tick_if_needed(cpu, now);
+    tick_if_wanted(cpu, now);
 }
 
 /* Steals a thread that is not pinned from the longest queue of another CPU, preferring

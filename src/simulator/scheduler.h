@@ -45,6 +45,9 @@ static inline bool cores_are_shared(void)
  * resumed once it has the CPU, at `now` or later. */
 void scheduler_place(struct thread *thread, int cpu, uint64_t now);
 
+/* Returns true if threads are queued for that CPU. */
+bool scheduler_is_wanted(unsigned cpu);
+
 bool scheduler_defer(struct thread *thread, uint64_t now);
 
 /* Handles an EVENT_RESUME. Returns true if the thread continues at once; otherwise it

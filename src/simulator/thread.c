@@ -8,6 +8,27 @@ uint64_t time_outside = 1000000; /* not 0, which locks may take for "never" */
 uint64_t run_started;
 uint64_t progress_at;
 
+struct yielding yielding_of(const struct thread *thread, uint64_t time)
+{
+    if (!thread->yields_at || time < thread->yields_at)
+        return (struct yielding){0, time - thread->since, 0};
+    const uint64_t since = time - thread->yields_at, one = thread->yield_cycles;
+    const uint64_t into = since % thread->yields_every;
+    const uint64_t before = since / thread->yields_every * one;
+    if (into >= one)
+        return (struct yielding){before + one, into - one, 0};
+    const uint64_t left = one - into;
+    return (struct yielding){before + into, 0,
+                             left > thread->reload_cycles ? left - thread->reload_cycles
+                                                          : left};
+}
+
+uint64_t next_yield(const struct thread *thread, uint64_t time)
+{
+    const uint64_t first = thread->yields_at, every = thread->yields_every;
+    return time < first ? first : first + ((time - first) / every + 1) * every;
+}
+
 void set_timeout(struct thread *thread, uint64_t time)
 {
     thread->timeout_at = time;

@@ -63,6 +63,10 @@ struct thread {
 
     /* Waiting. */
     uint64_t since;          /* when it began to watch or park */
+    uint64_t yields_at;      /* its first yield while it watches; 0: it never yields */
+    uint32_t yield_cycles;   /* from the beginning of a yield until it spins again */
+    uint32_t reload_cycles;  /* the last of them, when it has read its cells again */
+    uint64_t yields_every;   /* cycles between the beginnings of two yields */
     struct watch waited_for; /* one of the cells that it last waited for */
     uint64_t timeout_at;     /* UINT64_MAX: never */
     uint64_t timeout_due;    /* when the next EVENT_TIMEOUT is queued */
@@ -104,6 +108,17 @@ static inline void resume_at(struct thread *thread, uint64_t time)
     thread->state = THREAD_RUNS;
     event_push(time, EVENT_RESUME, thread->index);
 }
+
+/* A watching thread's position in its cycle of spinning and yielding. */
+struct yielding {
+    uint64_t spent;    /* cycles in all its yields until now */
+    uint64_t spinning; /* cycles since the last one, or since it began to watch */
+    uint64_t left;     /* cycles until it reads its cells after a yield; 0: it spins */
+};
+struct yielding yielding_of(const struct thread *thread, uint64_t time);
+
+/* The time of its next yield after `time`. */
+uint64_t next_yield(const struct thread *thread, uint64_t time);
 
 /* Sets the time of the thread's only timeout; UINT64_MAX: none. */
 void set_timeout(struct thread *thread, uint64_t time);

@@ -76,7 +76,7 @@ static void remove_watches(struct thread *thread, uint64_t time)
 {
     for (unsigned i = 0; i < thread->watch_count; i++)
         remove_watch(thread, i);
-    thread->pausing += time - thread->since;
+    thread->pausing += time - thread->since - yielding_of(thread, time).spent;
     thread->timeout_at = UINT64_MAX;
     thread->state = THREAD_RUNS;
 }
@@ -111,13 +111,13 @@ static void fetch_line(uint32_t number, struct thread *thread, struct line *line
     event_push(watch->arrives, EVENT_ARRIVED, number);
 }
 
-/* Returns the time from `time` until the thread's next spin iteration. */
+/* Returns the time from `time` until the spinning thread's next iteration. */
 static uint32_t until_poll(const struct thread *thread, uint64_t time)
 {
     const uint32_t period = (uint32_t)machine.local.pause;
     if (time < thread->since)
         return (uint32_t)(thread->since - time);
-    uint32_t into = (uint32_t)(time - thread->since) % period;
+    uint32_t into = (uint32_t)yielding_of(thread, time).spinning % period;
     return into ? period - into : 0;
 }
 
@@ -135,6 +135,11 @@ void line_lost(uint32_t number, uint64_t time)
     uint32_t count = 0, of_phase[PHASES + 1] = {0};
     for (uint32_t i = line->watchers; i; i = watch_at(i)->next)
         if (has_lost(thread_of(i), watch_at(i), line)) {
+            const uint64_t yields_for = yielding_of(thread_of(i), time).left;
+            if (yields_for) {
+                event_push(time + yields_for, EVENT_POLL, i);
+                continue;
+            }
             losses[count] = (struct lost_watch){i, until_poll(thread_of(i), time)};
             of_phase[losses[count++].wait % PHASES + 1]++;
         }
@@ -212,18 +217,26 @@ static bool missed_wakeup(const struct thread *thread, const struct watch *watch
            time > later(progress_at, line->free_at) + SOON;
 }
 
-void give_up_watching(struct thread *thread, uint64_t time)
+void check_watches(const struct thread *thread, uint64_t time)
 {
     for (unsigned i = 0; i < thread->watch_count; i++)
         if (missed_wakeup(thread, &thread->watch[i], time))
             simulated_die("the simulator lost a wake-up, which is a bug in Hasp");
+}
+
+void give_up_watching(struct thread *thread, uint64_t time)
+{
+    check_watches(thread, time);
+    thread->timed_out = true;
     stop_watching(thread, time);
 }
 
-/* Suspends the thread until one of the cells that it has read changes. */
-static void watch_all(struct thread *self, uint32_t iterations)
+/* Suspends the thread until one of the cells that it has read changes, for at most that
+ * time. */
+static void watch_all(struct thread *self, uint64_t cycles)
 {
     self->since = self->now;
+    self->timed_out = false;
     self->waited_for = self->watch[0];
     for (unsigned i = 0; i < self->watch_count; i++)
         add_watch(self, i);
@@ -237,8 +250,8 @@ static void watch_all(struct thread *self, uint32_t iterations)
         }
     }
     self->state = THREAD_WATCHES;
-    if (iterations != UINT32_MAX)
-        set_timeout(self, self->now + iterations * machine.local.pause);
+    if (cycles != UINT64_MAX)
+        set_timeout(self, self->now + cycles);
     block();
 }
 
@@ -253,27 +266,84 @@ static bool may_watch(const struct thread *self)
     return true;
 }
 
-uint32_t simulated_relax(uint32_t iterations)
+static struct thread *begin_to_relax(void)
 {
     struct thread *self = running;
     if (!self)
         simulated_die("code outside workers must not wait for a thread");
     catch_up(self);
+    return self;
+}
+
+static void pause_once(struct thread *self)
+{
+    self->now += machine.local.pause;
+    self->pausing += machine.local.pause;
+}
+
+static void forget_reads(struct thread *self)
+{
+    self->watch_count = 0;
+    self->changes = self->forwarded = self->unsettled = self->read_clock = false;
+}
+
+uint32_t simulated_relax(uint32_t iterations)
+{
+    struct thread *self = begin_to_relax();
     const uint64_t start = self->now, period = machine.local.pause;
     if (self->read_clock && iterations > CLOCK_ITERATIONS)
         iterations = CLOCK_ITERATIONS;
     if (self->forwarded)
         drain(self);
-    if (iterations > 1 && may_watch(self)) {
-        watch_all(self, iterations);
-    } else {
-        self->now += period;
-        self->pausing += period;
-    }
-    self->watch_count = 0;
-    self->changes = self->forwarded = self->unsettled = self->read_clock = false;
+    if (iterations > 1 && may_watch(self))
+        watch_all(self, iterations == UINT32_MAX ? UINT64_MAX : iterations * period);
+    else
+        pause_once(self);
+    forget_reads(self);
     uint64_t spent = (self->now - start) / period;
     return spent < 1 ? 1 : spent > iterations ? iterations : (uint32_t)spent;
+}
+
+/* Watches, and yields after `left` spin iterations and then after each `limit`. Yields
+ * that change nothing, because no other thread wants the CPU, only take time, and cause
+ * no event. Returns the iterations since the last yield; `limit` if one is due. */
+static uint32_t watch_and_yield(struct thread *self, uint32_t left, uint32_t limit)
+{
+    const uint64_t period = machine.local.pause;
+    self->reload_cycles =
+        self->watch_count * (uint32_t)(machine.local.l1 + machine.local.code);
+    self->yield_cycles = (uint32_t)(machine.local.code + machine.scheduler.futex_call) +
+                         self->reload_cycles;
+    self->yields_every = self->yield_cycles + limit * period;
+    self->yields_at = self->now + left * period;
+    watch_all(self, scheduler_is_wanted(self->cpu) ? left * period : UINT64_MAX);
+    const struct yielding yielding = yielding_of(self, self->now);
+    const uint64_t before = yielding.spent ? 0 : limit - left;
+    self->yields_at = 0;
+    return self->timed_out ? limit : (uint32_t)(before + yielding.spinning / period);
+}
+
+void simulated_relax_or_yield(uint32_t limit, uint32_t *since_yield)
+{
+    struct thread *self = begin_to_relax();
+    const uint32_t left = limit - *since_yield;
+    if (self->read_clock || left == 1) {
+        *since_yield += simulated_relax(left);
+    } else {
+        if (self->forwarded)
+            drain(self);
+        if (may_watch(self)) {
+            *since_yield = watch_and_yield(self, left, limit);
+        } else {
+            pause_once(self);
+            ++*since_yield;
+        }
+        forget_reads(self);
+    }
+    if (*since_yield >= limit) {
+        *since_yield = 0;
+        simulated_yield();
+    }
 }
 
 void simulated_pause(uint32_t iterations)

@@ -10,6 +10,9 @@
  * exchange, a prefetch for writing) continues as soon as it loses exclusive ownership
  * of the line.
  *
+ * A thread that yields its CPU from time to time while it waits needs no event for
+ * that, either, unless another thread wants the CPU.
+ *
  * Watch `index` of a thread (thread.h) has number thread * WATCHES_MAX + index + 1.
  */
 #ifndef HASP_SIMULATOR_WATCHING_H
@@ -28,8 +31,11 @@ void watch_polls(uint32_t number, uint64_t time);
 struct thread *line_arrived(uint32_t number, uint64_t time);
 void stop_watching(struct thread *thread, uint64_t time);
 
-/* Ends a wait that has timed out. Aborts if a watched cell has changed and no event was
- * queued to notice that. */
+/* Aborts if a cell that the thread watches has changed, and no event is queued to
+ * notice that. */
+void check_watches(const struct thread *thread, uint64_t time);
+
+/* Ends a wait that has timed out, and checks its watches. */
 void give_up_watching(struct thread *thread, uint64_t time);
 
 #endif

@@ -170,6 +170,12 @@ static void order(char **arguments)
 
 /* --- timeout LOCK: a timed lock on a held lock ends at its deadline --- */
 
+static struct deadline at_ns(uint64_t ns)
+{
+    return (struct deadline){CLOCK_MONOTONIC,
+                             {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
+}
+
 static void wait_in_vain(unsigned index, void *argument)
 {
     enum { US = 1000, WAIT = 200 * US, HOLD = 4 };
@@ -182,8 +188,7 @@ static void wait_in_vain(unsigned index, void *argument)
     }
     pause_cycles(20000);
     const uint64_t at = now_ns() + WAIT;
-    const struct deadline deadline = {
-        CLOCK_MONOTONIC, {(time_t)(at / 1000000000), (long)(at % 1000000000)}};
+    const struct deadline deadline = at_ns(at);
     expect(!operations->timedlock(locks[0], &deadline), "a held lock was acquired");
     expect(now_ns() >= at, "it timed out early");
     expect(now_ns() - at < 1000 * US, "the lock timed out 1 ms late");
@@ -251,6 +256,51 @@ static void arrival(char **arguments)
     expect(read_at[1] >= read_at[0], "a line was read before it arrived");
 }
 
+/* --- yields: waiters yield their CPU now and then, which takes them some time --- */
+
+static uint64_t changes_at, seen_at, woken_at;
+
+/* Thread 0 changes what thread 1 waits for; thread 2 comes to the CPU of thread 1. */
+static void change_or_wait(unsigned index, void *argument)
+{
+    uint32_t since_yield = 0;
+    (void)argument;
+    if (index == 0) {
+        pause_cycles(changes_at - ticks());
+        store_release(flags[0], 1);
+    } else if (index == 1) {
+        while (!load_acquire(flags[0]))
+            relax_or_yield(&since_yield);
+        seen_at = ticks();
+    } else {
+        const struct deadline deadline = at_ns(now_ns() + 100000);
+        while (park(flags[1], 0, &deadline))
+            continue;
+        woken_at = ticks();
+    }
+}
+
+static void yields(char **arguments)
+{
+    enum { MOMENTS = 400, STEP = 293, LATE = 500 };
+    const int cpus[] = {0, 1, 1};
+    unsigned late = 0;
+    (void)arguments;
+    for (unsigned i = 0; i < MOMENTS; i++) {
+        store_relaxed(flags[0], 0);
+        changes_at = ticks() + i * STEP + 1000;
+        run_on(2, cpus, change_or_wait);
+        late += seen_at - changes_at > LATE;
+    }
+    fprintf(stderr, "%u of %u changes were seen late\n", late, MOMENTS);
+    expect(late > 0, "no change came during a yield");
+    expect(late < MOMENTS / 20, "changes were seen late");
+    store_relaxed(flags[0], 0);
+    changes_at = ticks() + cycles_per_second() / 500; /* 2 ms: less than a slice */
+    run_on(3, cpus, change_or_wait);
+    expect(woken_at < changes_at, "a waiter kept its CPU from a thread that woke up");
+}
+
 static const struct {
     const char *name;
     int arguments;
@@ -259,7 +309,7 @@ static const struct {
     {"exclusion", 2, exclusion}, {"no-exclusion", 0, no_exclusion},
     {"deadlock", 1, deadlock},   {"order", 0, order},
     {"timeout", 0, timeout},     {"watching", 0, watching},
-    {"arrival", 0, arrival},
+    {"arrival", 0, arrival},     {"yields", 0, yields},
 };
 
 int main(int count, char **arguments)

@@ -83,6 +83,12 @@ def test_a_line_cannot_be_read_before_it_arrives(
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("machine", ["opteron-48", "i7-4770"])
+def test_waiters_yield_their_cpu(flat: dict[str, Path], machine: str) -> None:
+    done = run(flat[machine], "yields")
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("machine", ["opteron-48", "niagara-64"])
 def test_timed_locks_end_at_their_deadline(flat: dict[str, Path], machine: str) -> None:
     done = run(flat[machine], "timeout")

@@ -76,6 +76,10 @@ static inline bool spinner_waited(struct spinner *spinner, uint32_t spins,
 static inline bool spinner_spin_many(struct spinner *spinner, uint32_t spins,
                                      const struct deadline *deadline)
 {
+    if (spins == 1 && !deadline) {
+        relax_or_yield(&spinner->since_yield);
+        return true;
+    }
     if (spins > 1) {
         pause_for(spins - 1);
         (void)relax_at_most(1);

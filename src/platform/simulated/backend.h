@@ -83,6 +83,7 @@ enum { SPINLOCK_FREE = 1, SPINLOCK_HELD = 0 };
 
 #define relax() ((void)simulated_relax(UINT32_MAX))
 #define relax_at_most(turns) simulated_relax(turns)
+#define relax_or_yield(turns) simulated_relax_or_yield(yield_limit() + 1, (turns))
 #define pause_for(turns) simulated_pause(turns)
 #define yield() simulated_yield()
 

@@ -38,6 +38,9 @@ bool simulated_heavy_barrier(void);
 /* Waits until a line that was read since the last call is invalidated, for at most that
  * many spin iterations. Returns the number of iterations spent. */
 uint32_t simulated_relax(uint32_t iterations);
+/* Waits likewise, and yields the CPU after each `limit` iterations; *since_yield counts
+ * those since the last yield. */
+void simulated_relax_or_yield(uint32_t limit, uint32_t *since_yield);
 void simulated_pause(uint32_t iterations);
 void simulated_yield(void);
 uint32_t simulated_spin_limit(void);
