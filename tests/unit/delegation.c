@@ -170,6 +170,9 @@ static void test_blocking(void)
 
 static void test_fork(void)
 {
+    if (executor_has_servers(&executor_list[executor].about) &&
+        !child_may_start_threads("servers after fork()"))
+        return;
     struct object *object = new_object(NULL);
     int status;
     run_crew(object, CREW, ask_once);

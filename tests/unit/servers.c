@@ -270,6 +270,8 @@ static void test_fork(void)
 {
     unsigned long count = 0;
     int status;
+    if (!child_may_start_threads("servers after fork()"))
+        return;
     pid_t child = fork();
     if (child == 0) {
         run_crew(run_once, first);
