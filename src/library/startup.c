@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Initialises the library, before the constructors of the program run. */
+#include "platform/native/die.h"
+#include "platform/native/topology.h"
 #include "rwlocks/read_holds.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 /* Runs in the child of every fork(). */
 static void forked(void)
@@ -15,5 +18,8 @@ static void forked(void)
 static __attribute__((constructor(102))) void start(void)
 {
     fork_watch();
+    const char *cohorts = getenv("HASP_COHORTS");
+    if (cohorts && *cohorts && !topology_choose_cohorts(cohorts))
+        complain("ignoring HASP_COHORTS, which must be auto, cache or node: ", cohorts);
     pthread_atfork(NULL, NULL, forked);
 }

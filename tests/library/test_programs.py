@@ -56,6 +56,18 @@ def test_an_unknown_name_is_an_error(
         assert done.stderr == f"there is no {kind}algorithm called {wrong}\n"
 
 
+@pytest.mark.parametrize("choice", ["node", "cache", "core"])
+def test_cohorts_are_chosen_by_the_environment(
+    installed: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, choice: str
+) -> None:
+    program = build(installed, "mutex.c", tmp_path)
+    monkeypatch.setenv("HASP_COHORTS", choice)
+    done = installed.run(program, "hmcs")
+    assert "place under hmcs," in done.stdout
+    told = "hasp: ignoring HASP_COHORTS, which must be auto, cache or node: core\n"
+    assert done.stderr == (told if choice == "core" else "")
+
+
 def test_every_algorithm_that_parks_works_by_name(
     installed: Installed, tmp_path: Path
 ) -> None:

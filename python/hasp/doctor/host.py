@@ -67,9 +67,6 @@ def _cohorts() -> list[Finding]:
     chosen = topology.cohorts()
     if chosen is None:
         return []
-    value = (
-        f"{chosen.count} by {'last-level cache' if chosen.by_cache else 'NUMA node'}"
-    )
     words = ""
     if chosen.by_cache:
         words = f"NUMA-aware locks tell {chosen.count} groups of CPUs apart"
@@ -78,7 +75,7 @@ def _cohorts() -> list[Finding]:
     if not chosen.caches:
         words = "the kernel does not report which CPUs share a last-level cache"
     level = NOTE if not chosen.caches else FINE
-    return [Finding("CPUs", "cohorts", value, level, words)]
+    return [Finding("CPUs", "cohorts", str(chosen), level, words)]
 
 
 def _quota(facts: host.Host) -> Finding:

@@ -22,6 +22,11 @@ class Cohorts:
     by_cache: bool  # last-level caches; else NUMA nodes
     caches: int  # 0: unknown
 
+    def __str__(self) -> str:
+        """Return them in a few words."""
+        unit = "last-level cache" if self.by_cache else "NUMA node"
+        return f"{self.count} by {unit}"
+
 
 def cohorts() -> Cohorts | None:
     """Return the cohorts, or None if Hasp's program for it cannot run."""

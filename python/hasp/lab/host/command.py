@@ -26,6 +26,7 @@ from hasp.lab.host.figure import draw
 from hasp.lab.host.measurement import SCHEMA, Session
 from hasp.lab.host.rows import Results
 from hasp.lab.host.target import Row, Target, ThisMachine, simulated
+from hasp.launch.topology import cohorts
 
 ROUNDS, QUICK_ROUNDS = 25, 5
 LIMIT, QUICK_LIMIT = 110.0, 20.0  # seconds
@@ -165,6 +166,7 @@ def _measured(target: Target, options: Options) -> tuple[list[Row], int]:
 
 def host_row(session: Session, facts: host.Host, command: str) -> Row:
     """Return the first row: which machine was measured, on which host, and how."""
+    grouped = None if session.target.simulated else cohorts()
     return {
         "schema": SCHEMA,
         "kind": "host",
@@ -175,6 +177,7 @@ def host_row(session: Session, facts: host.Host, command: str) -> Row:
         "version": version(),
         "command": command,
         "host": facts.as_json(),
+        "cohorts": grouped and str(grouped),
     }
 
 

@@ -39,6 +39,8 @@ def show(out: Console, rows: Sequence[Row]) -> None:
     simulated = "simulated: " if first["simulated"] else ""
     count = f"{cpus} CPU{'' if cpus == 1 else 's'}"
     out.print(f"{simulated}{name}, {count}; {rate:.3f} cycles a ns", style="bold")
+    if first.get("cohorts"):
+        out.print(f"cohorts of NUMA-aware locks: {first['cohorts']}")
     out.print()
     _levels(out, rows, rate)
     heat.show(out, rows)
