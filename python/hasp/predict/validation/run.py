@@ -99,8 +99,9 @@ class _Measured:
     """The measurements of one store."""
 
     def __init__(self, store: str) -> None:
-        self.figures = measurements(store)
-        self._halves = [measurements(store, number) for number in (0, 1)]
+        samples = _samples(store)
+        self.figures = _means(samples)
+        self._halves = [_means(samples, number) for number in (0, 1)]
 
     def repeated(self, program: str) -> float | None:
         """Return the tau of its runs among themselves; None if it has too few."""
@@ -110,20 +111,32 @@ class _Measured:
         return tau_of(even, odd)
 
 
-def measurements(store: str = STORE, runs: int | None = None) -> dict[str, Figures]:
-    """Return the mean throughput with two threads by program and lock.
+def measurements(store: str = STORE) -> dict[str, Figures]:
+    """Return the mean throughput with two threads by program and lock."""
+    return _means(_samples(store))
 
-    With `runs`, these are the means of the runs of even (0) or odd (1) number.
-    """
+
+def _samples(store: str) -> polars.DataFrame:
+    """Return the throughputs with two threads."""
     import polars  # Imported here because it takes long to load.
 
     frames = [
         polars.read_parquet(path) for path in STUDY.glob(f"{store}/samples/*.parquet")
     ]
+    return polars.concat(frames).filter(
+        (polars.col("metric") == METRIC) & (polars.col("size") == THREADS)
+    )
+
+
+def _means(samples: polars.DataFrame, runs: int | None = None) -> dict[str, Figures]:
+    """Return the mean throughput by program and lock.
+
+    With `runs`, these are the means of the runs of even (0) or odd (1) number.
+    """
+    import polars
+
     rows: polars.DataFrame = (
-        polars.concat(frames)
-        .filter((polars.col("metric") == METRIC) & (polars.col("size") == THREADS))
-        .filter(runs is None or polars.col("run") % 2 == runs)
+        samples.filter(runs is None or polars.col("run") % 2 == runs)
         .group_by("program", "lock")
         .agg(polars.col("value").mean())
         .sort("program", "lock")
