@@ -21,13 +21,9 @@ class Installed:
 
     def flags(self, *options: str) -> list[str]:
         """Return what pkg-config prints."""
-        command = ["pkg-config", *options]
-        if "pcfiledir" not in self.description.read_text():  # a staged installation
-            command.append(f"--define-variable=prefix={self.prefix}")
         environment = {**os.environ, "PKG_CONFIG_PATH": str(self.description.parent)}
-        done = subprocess.run(
-            [*command, "hasp"], env=environment, capture_output=True, text=True
-        )
+        command = ["pkg-config", *options, "hasp"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return shlex.split(done.stdout)
 

@@ -195,6 +195,19 @@ def test_the_thread_sanitizer_sees_the_order(
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("option", ["--keep-system-libs", "--define-prefix"])
+def test_a_moved_installation_is_found(
+    installed: Installed, option: str, tmp_path: Path
+) -> None:
+    prefix = shutil.copytree(installed.prefix, tmp_path / "moved here", symlinks=True)
+    moved = Installed(
+        prefix, prefix / installed.description.relative_to(installed.prefix)
+    )
+    include, library, *_ = moved.flags(option, "--cflags-only-I", "--libs-only-L")
+    assert Path(include.removeprefix("-I")).samefile(prefix / "include")
+    assert Path(library.removeprefix("-L")).samefile(moved.library)
+
+
 def test_hasp_config_compiles_a_program(installed: Installed, tmp_path: Path) -> None:
     config = [sys.executable, "-m", "hasp", "config", "--cflags", "--libs"]
     done = subprocess.run(config, capture_output=True, text=True, check=True)
