@@ -65,8 +65,10 @@ enum {
     HASP_CHANNEL_BYTES = 56,      /**< longest message in one line */
     HASP_CHANNEL_ALIGNMENT = 128, /**< of a channel's memory */
     HASP_CHANNEL_SPIN = 0,        /**< flag: waiters spin */
-    HASP_CHANNEL_PARK = 1,        /**< flag: waiters spin, then sleep */
-    HASP_CHANNEL_SHARED = 2,      /**< flag: for several processes */
+    /** flag: waiters spin, then sleep; they use membarrier(2) if that is allowed when
+     * the channel is made, unless it has HASP_CHANNEL_SHARED */
+    HASP_CHANNEL_PARK = 1,
+    HASP_CHANNEL_SHARED = 2, /**< flag: for several processes */
 };
 
 /** A channel, in memory of hasp_channel_size() bytes. */
@@ -110,7 +112,9 @@ static inline size_t hasp_channel_size(uint32_t lines)
 static inline int hasp_channel_init(struct hasp_channel *channel, uint32_t lines,
                                     uint32_t flags)
 {
-    return flags > 3 ? EINVAL : channel_init((struct channel *)channel, lines, flags);
+    return flags > 3 ? EINVAL
+                     : channel_init((struct channel *)channel, lines,
+                                    channel_flags_here(flags));
 }
 
 /** Makes the calling thread the sender, for good: a channel has one.

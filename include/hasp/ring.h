@@ -79,7 +79,9 @@ static inline size_t hasp_ring_longest(size_t bytes)
  * @return 0 or EINVAL */
 static inline int hasp_ring_init(struct hasp_ring *ring, size_t bytes, uint32_t flags)
 {
-    return flags > 3 ? EINVAL : ring_init((struct channel *)ring, bytes, flags);
+    return flags > 3
+               ? EINVAL
+               : ring_init((struct channel *)ring, bytes, channel_flags_here(flags));
 }
 
 /** Makes the calling thread the sender, for good: a ring has one.

@@ -101,7 +101,7 @@ def test_elided_rwlocks_have_their_own_clients() -> None:
             ],
             "global-communicating",
         ),
-        ("channel", ["spin", "park"], "round-trip"),
+        ("channel", ["spin", "park", "park-fenced"], "round-trip"),
         ("map", ["map", "map-words"], "writers"),
         ("transaction", ["transaction", "messages", "messages-eager"], "alone"),
         ("executor", ["ffwd"], "served-twice"),

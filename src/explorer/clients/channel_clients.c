@@ -20,8 +20,11 @@ static struct client_channel {
 } channels[SETS + 1];
 
 static struct atomic_u32 common_bell;
-static struct lock_descriptor policies[] = {
-    {.name = ""}, {.name = "spin"}, {.name = "park", .parks = true}};
+static struct lock_descriptor policies[] = {{.name = ""},
+                                            {.name = "spin"},
+                                            {.name = "park", .parks = true},
+                                            {.name = "park-fenced", .parks = true}};
+enum { FENCED = 3 };
 
 const unsigned channel_policies = sizeof policies / sizeof policies[0];
 
@@ -33,9 +36,15 @@ int channel_policy_find(const char *name)
     return -1;
 }
 
+uint32_t channel_policy_flags(unsigned policy)
+{
+    return (policies[policy].parks ? CHANNEL_PARKS : 0) |
+           (policy == FENCED ? CHANNEL_FENCED : 0);
+}
+
 struct lock_descriptor channel_client_uses(unsigned policy)
 {
-    const uint32_t flags = policies[policy].parks ? CHANNEL_PARKS : 0;
+    const uint32_t flags = channel_policy_flags(policy);
     for (unsigned i = 0; i <= SETS; i++) {
         struct channel *channel = &channels[i].channel;
         channel_init(channel, i == SETS ? MOST_SLOTS : 2, flags);
@@ -392,6 +401,13 @@ const struct client channel_clients[] = {
      .body = stream,
      .finish = finish_nothing,
      .spurious_wakeups = 1},
+    {.name = "no-barrier",
+     .summary = "the stream, where heavy barriers fail: waiters spin",
+     .threads = 2,
+     .suits = parks,
+     .body = stream,
+     .finish = finish_nothing,
+     .without_barrier = true},
 };
 const unsigned channel_client_count =
     sizeof channel_clients / sizeof channel_clients[0];

@@ -47,6 +47,7 @@ extern const struct client channel_clients[];
 extern const unsigned channel_client_count, channel_policies;
 int channel_policy_find(const char *name);
 struct lock_descriptor channel_client_uses(unsigned policy);
+uint32_t channel_policy_flags(unsigned policy);
 
 /* Clients of rings, which wait as channels do. */
 extern const struct client ring_clients[];

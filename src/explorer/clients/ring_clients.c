@@ -28,7 +28,7 @@ static const size_t filling[] = {LONG, LONG, SHORT};
 struct lock_descriptor ring_client_uses(unsigned policy)
 {
     struct lock_descriptor about = channel_client_uses(policy);
-    ring_init(&ring.channel, sizeof ring.lines, about.parks ? CHANNEL_PARKS : 0);
+    ring_init(&ring.channel, sizeof ring.lines, channel_policy_flags(policy));
     return about;
 }
 

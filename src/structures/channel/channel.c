@@ -19,7 +19,7 @@ size_t channel_size(uint32_t slots)
 int channel_init(struct channel *channel, uint32_t slots, uint32_t flags)
 {
     const uint32_t known =
-        CHANNEL_PARKS | CHANNEL_SHARED | CHANNEL_EAGER | CHANNEL_RING;
+        CHANNEL_PARKS | CHANNEL_SHARED | CHANNEL_EAGER | CHANNEL_RING | CHANNEL_FENCED;
     if (!are_slots(slots) || (flags & ~known) ||
         (uintptr_t)channel % __alignof__(struct channel))
         return EINVAL;
@@ -32,6 +32,12 @@ int channel_init(struct channel *channel, uint32_t slots, uint32_t flags)
     channel->quantum = eager ? 1 : slots / QUANTA;
     channel->magic = CHANNEL_MAGIC;
     return 0;
+}
+
+static bool needs_fences(const struct channel *channel)
+{
+    return (channel->flags & CHANNEL_PARKS) &&
+           (channel->flags & (CHANNEL_SHARED | CHANNEL_FENCED));
 }
 
 /* Makes the calling thread the owner of one side. */
@@ -53,6 +59,7 @@ int sender_open_as(struct sender *sender, struct channel *channel, uint32_t kind
     sender->position = 0;
     sender->limit = channel->mask + 1;
     sender->parks = channel->flags & CHANNEL_PARKS;
+    sender->fences = needs_fences(channel);
     return 0;
 }
 
@@ -75,6 +82,7 @@ int receiver_open_as(struct receiver *receiver, struct channel *channel,
     receiver->quantum = channel->quantum;
     receiver->position = 0;
     receiver->parks = channel->flags & CHANNEL_PARKS;
+    receiver->fences = needs_fences(channel);
     return 0;
 }
 

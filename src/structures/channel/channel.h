@@ -23,18 +23,22 @@
  *     message is complete.
  * C2. The store of `taken` (release) pairs with its load by the sender (acquire): the
  *     receiver no longer reads the lines that the sender fills again.
- * C3. Before a side sleeps, it sets its bit in `attention`, executes a fence and looks
- *     again; the other side stores, executes a fence and reads `attention`. At least
- *     one of them sees the store of the other. The side sets the bit before each sleep:
- *     that it reads the bit as set does not mean that it still is.
+ * C3. Before a side sleeps, it sets its bit in `attention`, executes a barrier, looks
+ *     again; the other side stores, executes a barrier, reads `attention`. At least
+ *     one of them sees the store of the other. The sleeper's barrier is a heavy one and
+ *     the other side's is light, so that a message costs no fence; with CHANNEL_FENCED,
+ *     both are fences. The side sets the bit before each sleep: that it reads it as
+ *     set does not mean that it still is.
  * C4. A sleeper reads its bell before it sets its bit (release). The other side
  *     advances the bell after it has cleared the bit (acquire), so the sleeper cannot
  *     have read the advanced bell.
  * C5. The sender sets its closed bit (release) after its last message. A receiver that
  *     reads the bit (acquire) and then finds no message has received them all.
  *
- * Only channels whose waiters sleep (CHANNEL_PARKS) need the fences of C3. The memory
- * is position-independent: processes may map it at different addresses.
+ * Only channels whose waiters sleep (CHANNEL_PARKS) need the barriers of C3. If a heavy
+ * one fails, since a sandbox has forbidden it after the channel was made, the waiter
+ * spins. The memory is position-independent: processes may map it at different
+ * addresses.
  */
 #ifndef HASP_STRUCTURES_CHANNEL_CHANNEL_H
 #define HASP_STRUCTURES_CHANNEL_CHANNEL_H
@@ -49,10 +53,11 @@ enum { MESSAGE_LINE = 64, MESSAGE_BYTES = 56, CHANNEL_SLOTS_MOST = 1 << 20 };
 
 /* Flags of a channel. */
 enum {
-    CHANNEL_PARKS = 1,  /* waiters spin, then sleep */
-    CHANNEL_SHARED = 2, /* by several processes */
-    CHANNEL_EAGER = 4,  /* every message that is taken is announced */
-    CHANNEL_RING = 8,   /* messages of many lines: ring.h */
+    CHANNEL_PARKS = 1,   /* waiters spin, then sleep */
+    CHANNEL_SHARED = 2,  /* by several processes */
+    CHANNEL_EAGER = 4,   /* every message that is taken is announced */
+    CHANNEL_RING = 8,    /* messages of many lines: ring.h */
+    CHANNEL_FENCED = 16, /* do without heavy barriers; implied by CHANNEL_SHARED */
 };
 
 /* Bits of `attention`. */
@@ -85,7 +90,7 @@ struct sender {
     struct channel *channel;
     struct message_line *lines;
     uint32_t mask, position, limit; /* limit: the first position that may be in use */
-    bool parks;
+    bool parks, fences;
 };
 
 /* The receiver's side. Only its thread uses it. */
@@ -93,11 +98,14 @@ struct receiver {
     struct channel *channel;
     struct message_line *lines;
     uint32_t mask, position, quantum;
-    bool parks;
+    bool parks, fences;
 };
 
 size_t channel_size(uint32_t slots);
 int channel_init(struct channel *channel, uint32_t slots, uint32_t flags);
+
+/* Returns the flags, with CHANNEL_FENCED unless heavy barriers work in this process. */
+uint32_t channel_flags_here(uint32_t flags);
 
 /* Both return 0, EINVAL for memory that holds no channel, or EBUSY if the channel has
  * or had another sender or receiver. `bell`: NULL, or one in the same mapping, on which
@@ -156,11 +164,19 @@ static inline void sender_publish(struct sender *sender, struct message_line *li
     store_release(&line->header, (uint64_t)sender->position << 32 | length_and_flags);
 }
 
+/* Between a store and the look at `attention` (C3). */
+static inline void channel_barrier(bool fences)
+{
+    if (fences)
+        fence_seq_cst();
+    else
+        light_barrier();
+}
+
 /* Wakes the receiver if it sleeps. Returns 0, or EPIPE if it has closed. */
 static inline int sender_notify(struct sender *sender)
 {
-    if (sender->parks)
-        fence_seq_cst();
+    channel_barrier(sender->fences);
     uint32_t attention = load_relaxed(&sender->channel->attention);
     if (likely(!(attention & (RECEIVER_ASLEEP | RECEIVER_CLOSED))))
         return 0;
@@ -231,7 +247,7 @@ static inline void receiver_announce(struct receiver *receiver)
     store_release(&channel->taken, receiver->position);
     if (!receiver->parks)
         return;
-    fence_seq_cst();
+    channel_barrier(receiver->fences);
     if (unlikely(load_relaxed(&channel->attention) & SENDER_ASLEEP))
         channel_wake_sender(channel);
 }

@@ -91,17 +91,29 @@ static int sender_look(struct sender *sender)
     return closed ? EPIPE : EAGAIN;
 }
 
-static bool sender_sleeps(struct sender *sender, const struct wait *wait)
+/* The barrier of a side that is about to sleep (C3). Returns false if it must not. */
+static bool sleeper_barrier(bool fences)
+{
+    if (!fences)
+        return heavy_barrier();
+    fence_seq_cst();
+    return true;
+}
+
+static bool sender_sleeps(struct sender *sender, struct wait *wait)
 {
     struct channel *channel = sender->channel;
     struct atomic_u32 *bell = &channel->bells[1];
     uint32_t seen = load_relaxed(bell);
     uint32_t limit = sender->limit;
     fetch_or_release(&channel->attention, SENDER_ASLEEP);
-    fence_seq_cst();
+    bool may_sleep = sleeper_barrier(sender->fences);
     int result = sender_look(sender);
     sender->limit = limit;
-    return result != EAGAIN || wait_sleeps(wait, channel, bell, seen);
+    if (result != EAGAIN)
+        return true;
+    return may_sleep ? wait_sleeps(wait, channel, bell, seen)
+                     : spinner_spin(&wait->spinner, wait->until);
 }
 
 /* Spins for as long as a sleep would cost. Returns as sender_look(). */
@@ -159,13 +171,16 @@ static int receivers_look(const struct receivers *set, const uint64_t *subset,
     return EAGAIN;
 }
 
-/* Announces the sleep in each channel. */
-static void receivers_announce(const struct receivers *set, const uint64_t *subset)
+/* Announces the sleep in each channel. Returns false if the caller must not sleep. */
+static bool receivers_announce(const struct receivers *set, const uint64_t *subset)
 {
+    bool fences = true;
     for (uint32_t i = 0; i < set->count; i++)
-        if (takes_part(set, subset, i))
+        if (takes_part(set, subset, i)) {
             fetch_or_release(&set->all[i]->channel->attention, RECEIVER_ASLEEP);
-    fence_seq_cst();
+            fences &= set->all[i]->fences;
+        }
+    return sleeper_barrier(fences);
 }
 
 /* Returns the index of a channel whose sender's thread has ended, or NO_RECEIVER. */
@@ -195,15 +210,16 @@ static struct atomic_u32 *bell_of(const struct receiver *receiver)
 
 /* Sleeps, unless a message arrives meanwhile. Returns as wait_sleeps(). */
 static bool receivers_sleep(const struct receivers *set, const uint64_t *subset,
-                            const struct wait *wait, const struct receiver *first)
+                            struct wait *wait, const struct receiver *first)
 {
     uint32_t from;
     struct atomic_u32 *bell = bell_of(first);
     uint32_t seen = load_relaxed(bell);
-    receivers_announce(set, subset);
+    bool may_sleep = receivers_announce(set, subset);
     if (receivers_look(set, subset, &from) != EAGAIN)
         return true;
-    return wait_sleeps(wait, first->channel, bell, seen);
+    return may_sleep ? wait_sleeps(wait, first->channel, bell, seen)
+                     : spinner_spin(&wait->spinner, wait->until);
 }
 
 static int receivers_spin(const struct receivers *set, const uint64_t *subset,
