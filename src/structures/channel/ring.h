@@ -29,7 +29,10 @@
 
 #include "structures/channel/receivers.h"
 
-enum { RING_HEADER = MESSAGE_LINE }; /* bytes in front of a message */
+enum {
+    RING_HEADER = MESSAGE_LINE, /* bytes in front of a message */
+    RING_AHEAD = 64,            /* lines that a sender fetches when it reserves them */
+};
 
 static const uint32_t RING_SKIP = UINT32_MAX;
 
@@ -38,6 +41,7 @@ struct ring_sender {
     struct sender sender;
     struct message_line *reserved; /* NULL: none */
     uint32_t skipped;              /* lines, from the sender's position */
+    uint32_t last;                 /* lines of the last message */
     size_t room;                   /* bytes reserved */
 };
 
@@ -71,6 +75,15 @@ static inline bool ring_has_room(const struct sender *sender, uint32_t lines)
     return sender->limit - sender->position >= lines;
 }
 
+/* The receiver's CPU has the lines. Fetches as many as the last message had, together:
+ * that takes less time than one after the other as they are written. */
+static inline void ring_fetch(const struct ring_sender *ring, uint32_t lines)
+{
+    const uint32_t wanted = ring->last < RING_AHEAD ? ring->last : RING_AHEAD;
+    for (uint32_t i = 0; i < lines && i < wanted; i++)
+        prefetch_for_write(&ring->reserved[i].header);
+}
+
 /* Reserves consecutive lines for a message, in place of what was reserved before, and
  * stores where to write it. Returns 0, EAGAIN, EPIPE or EMSGSIZE. */
 static inline int ring_try_reserve(struct ring_sender *ring, size_t length, void **data)
@@ -93,6 +106,7 @@ static inline int ring_try_reserve(struct ring_sender *ring, size_t length, void
     ring->reserved = &sender->lines[skipped ? 0 : at];
     ring->skipped = skipped;
     ring->room = length;
+    ring_fetch(ring, lines);
     *data = (char *)ring->reserved + RING_HEADER;
     return 0;
 }
@@ -133,6 +147,7 @@ static inline int ring_commit(struct ring_sender *ring, size_t length)
         store_release(&lines[skip & sender->mask].header,
                       ring_header(skip, RING_SKIP)); /* R2 */
     sender->position = end;
+    ring->last = end - first;
     ring->reserved = NULL;
     return sender_notify(sender);
 }
