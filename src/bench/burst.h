@@ -7,6 +7,8 @@
 
 #include "locks/waiting/policies.h"
 
+#include <sched.h>
+
 enum { BURST_THREADS = 64 };
 
 struct burst {
@@ -33,6 +35,24 @@ static inline void burst_body(unsigned index, void *argument)
         ; /* a spurious wake-up */
     __atomic_store_n(&burst->stop, true, __ATOMIC_RELAXED);
     burst->elapsed_ns = now_ns() - start;
+}
+
+/* Prepares the subject while the calling thread, and so each server that it starts, is
+ * on the CPUs that the burst's threads leave free, if there are any. Otherwise a server
+ * can share a CPU with a thread that waits for it. */
+static inline bool burst_prepare(const struct burst *burst, bool (*prepare)(void))
+{
+    cpu_set_t all, left;
+    if (sched_getaffinity(0, sizeof all, &all) != 0)
+        return prepare(); /* too many CPUs for a set */
+    left = all;
+    for (uint64_t i = 0; i < burst->threads; i++)
+        CPU_CLR(i, &left);
+    if (CPU_COUNT(&left))
+        sched_setaffinity(0, sizeof left, &left);
+    bool prepared = prepare();
+    sched_setaffinity(0, sizeof all, &all);
+    return prepared;
 }
 
 /* Runs the burst. `work` returns soon after `stop` is set. Each thread has a CPU of its

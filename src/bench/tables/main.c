@@ -2,30 +2,26 @@
 /* hasp-bench-tables: runs one load on one hash table, and prints a JSON line. */
 #include "bench/tables/subject.h"
 
-#include "bench/burst.h"
+#include "bench/burst_options.h"
 
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { EXIT_USAGE = 2 };
 
 struct run {
     const struct subject *subject;
-    const char *lock;
-    uint64_t elements, updates; /* updates: percent */
-    double zipf;                /* exponent; 0: uniform */
+    struct burst_options options; /* percent: of updates */
+    double zipf;                  /* exponent; 0: uniform */
     void *table;
     uint64_t quantiles[QUANTILES];
     struct load loads[BURST_THREADS];
-    struct burst burst;
 };
 
 static struct subject *subjects;
-static struct run run = {.elements = 1024,
-                         .burst = {.threads = 2, .milliseconds = 100}};
+static struct run run = {
+    .options = {.elements = 1024, .burst = {.threads = 2, .milliseconds = 100}}};
 
 void subject_add(struct subject *subject)
 {
@@ -45,7 +41,7 @@ static uint64_t key_of(uint64_t number)
  * its distribution. */
 static void set_quantiles(void)
 {
-    double range = 2.0 * (double)run.elements, power = 1 - run.zipf;
+    double range = 2.0 * (double)run.options.elements, power = 1 - run.zipf;
     for (unsigned i = 0; i < QUANTILES; i++) {
         double at = (i + 0.5) / QUANTILES;
         double key = run.zipf > 0
@@ -56,7 +52,7 @@ static void set_quantiles(void)
     /* Without a table of quantiles as large as the range, most keys would be idle. */
     uint64_t random = 1;
     for (unsigned i = 0; run.zipf <= 0 && i < QUANTILES; i++)
-        run.quantiles[i] = load_random(&random) % (2 * run.elements);
+        run.quantiles[i] = load_random(&random) % (2 * run.options.elements);
     for (unsigned i = 0; i < QUANTILES; i++)
         run.quantiles[i] = key_of(run.quantiles[i]);
 }
@@ -69,7 +65,7 @@ static void work(unsigned index)
 static void print(void)
 {
     uint64_t all = 0, least = UINT64_MAX, inserted = 0, removed = 0;
-    for (uint64_t i = 0; i < run.burst.threads; i++) {
+    for (uint64_t i = 0; i < run.options.burst.threads; i++) {
         const struct load *load = &run.loads[i];
         all += load->operations;
         least = load->operations < least ? load->operations : least;
@@ -79,11 +75,12 @@ static void print(void)
     printf("{\"schema\":\"hasp.table/1\",\"subject\":\"%s\",\"lock\":\"%s\","
            "\"threads\":%llu,\"elements\":%llu,\"updates\":%llu,\"zipf\":%.2f,"
            "\"mops\":%.3f,\"least_share\":%.3f,\"inserted\":%llu,\"removed\":%llu}\n",
-           run.subject->name, run.lock ? run.lock : "",
-           (unsigned long long)run.burst.threads, (unsigned long long)run.elements,
-           (unsigned long long)run.updates, run.zipf,
-           (double)all * 1e3 / (double)run.burst.elapsed_ns,
-           all ? (double)least * (double)run.burst.threads / (double)all : 0,
+           run.subject->name, run.options.lock ? run.options.lock : "",
+           (unsigned long long)run.options.burst.threads,
+           (unsigned long long)run.options.elements,
+           (unsigned long long)run.options.percent, run.zipf,
+           (double)all * 1e3 / (double)run.options.burst.elapsed_ns,
+           all ? (double)least * (double)run.options.burst.threads / (double)all : 0,
            (unsigned long long)inserted, (unsigned long long)removed);
 }
 
@@ -103,24 +100,31 @@ static int list(void)
     return 0;
 }
 
+static bool prepare(void)
+{
+    run.table = run.subject->create(run.options.elements, run.options.lock);
+    return run.table != NULL;
+}
+
 static int measure(void)
 {
-    run.table = run.subject->create(run.elements, run.lock);
-    if (!run.table) {
+    struct burst *burst = &run.options.burst;
+    if (!burst_prepare(burst, prepare)) {
         fputs("hasp-bench-tables: this table cannot be made with these options\n",
               stderr);
         return EXIT_USAGE;
     }
     set_quantiles();
-    for (uint64_t i = 0; i < run.elements; i++)
+    for (uint64_t i = 0; i < run.options.elements; i++)
         run.subject->put(run.table, key_of(2 * i), 2 * i + 1);
-    for (unsigned i = 0; i < run.burst.threads; i++)
-        run.loads[i] = (struct load){.table = run.table,
-                                     .stop = &run.burst.stop,
-                                     .quantiles = run.quantiles,
-                                     .updates = (uint32_t)(run.updates * DICE / 100),
-                                     .random = 12345 + 7919 * i};
-    if (!burst_run(&run.burst, work)) {
+    for (unsigned i = 0; i < burst->threads; i++)
+        run.loads[i] =
+            (struct load){.table = run.table,
+                          .stop = &burst->stop,
+                          .quantiles = run.quantiles,
+                          .updates = (uint32_t)(run.options.percent * DICE / 100),
+                          .random = 12345 + 7919 * i};
+    if (!burst_run(burst, work)) {
         fprintf(stderr, "hasp-bench-tables: %s\n", workers_error());
         return EXIT_USAGE;
     }
@@ -128,51 +132,31 @@ static int measure(void)
     return 0;
 }
 
+/* Returns NULL if there is none of this name. */
+static const struct subject *subject_find(const char *name)
+{
+    const struct subject *subject = subjects;
+    while (subject && strcmp(subject->name, name) != 0)
+        subject = subject->next;
+    return subject;
+}
+
 int main(int count, char **words)
 {
-    static const struct option options[] = {{"subject", 1, NULL, 's'},
-                                            {"lock", 1, NULL, 'l'},
-                                            {"threads", 1, NULL, 't'},
-                                            {"elements", 1, NULL, 'e'},
+    static const struct option options[] = {BURST_OPTIONS,
                                             {"updates", 1, NULL, 'u'},
                                             {"zipf", 1, NULL, 'z'},
-                                            {"milliseconds", 1, NULL, 'm'},
-                                            {"list", 0, NULL, 'L'},
                                             {NULL, 0, NULL, 0}};
     int option;
-    while ((option = getopt_long(count, words, "", options, NULL)) != -1) {
-        uint64_t number = optarg ? strtoull(optarg, NULL, 10) : 0;
-        switch (option) {
-        case 's':
-            run.subject = subjects;
-            while (run.subject && strcmp(run.subject->name, optarg) != 0)
-                run.subject = run.subject->next;
-            break;
-        case 'l':
-            run.lock = optarg;
-            break;
-        case 't':
-            run.burst.threads = number;
-            break;
-        case 'e':
-            run.elements = number;
-            break;
-        case 'u':
-            run.updates = number;
-            break;
-        case 'z':
+    while ((option = getopt_long(count, words, "", options, NULL)) != -1)
+        if (option == 'z')
             run.zipf = strtod(optarg, NULL);
-            break;
-        case 'm':
-            run.burst.milliseconds = number;
-            break;
-        case 'L':
-            return list();
-        default:
+        else if (!burst_option(&run.options, option))
             return usage();
-        }
-    }
-    bool good = run.subject && run.burst.threads && run.burst.threads < BURST_THREADS &&
-                run.elements && run.updates <= 100 && run.burst.milliseconds;
+    if (run.options.lists)
+        return list();
+    run.subject = run.options.subject ? subject_find(run.options.subject) : NULL;
+    bool good =
+        run.subject && run.options.elements && burst_options_valid(&run.options);
     return good ? measure() : usage();
 }

@@ -3,34 +3,29 @@
  * prints a JSON line. Exit status 1 if its data are wrong afterwards. */
 #include "bench/transactions/subject.h"
 
-#include "bench/burst.h"
+#include "bench/burst_options.h"
 
-#include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { EXIT_WRONG = 1, EXIT_USAGE = 2 };
 
 static const char *const programs[] = {"bank", "list", "table", "mapreduce"};
-static const char *const causes[] = {"load_locked", "load_changed", "commit_locked",
-                                     "commit_changed", "closed",
-                                     "read_after_write", "write_after_read",
-                                     "write_after_write"};
+static const char *const causes[] = {
+    "load_locked", "load_changed",     "commit_locked",    "commit_changed",
+    "closed",      "read_after_write", "write_after_read", "write_after_write"};
 
 struct run {
     const struct subject *subject;
-    const char *lock;
+    struct burst_options options; /* percent: of read-alls or updates */
     enum program program;
-    uint64_t elements, percent;
     struct load loads[BURST_THREADS];
-    struct burst burst;
 };
 
 static struct subject *subjects;
-static struct run run = {.program = PROGRAMS,
-                         .elements = 1024,
-                         .burst = {.threads = 2, .milliseconds = 100}};
+static struct run run = {
+    .options = {.elements = 1024, .burst = {.threads = 2, .milliseconds = 100}},
+    .program = PROGRAMS};
 
 void subject_add(struct subject *subject)
 {
@@ -51,12 +46,12 @@ static void print_aborts(void)
     fputs(",\"aborts\":{", stdout);
     for (int cause = 0; cause < CAUSES; cause++) {
         uint64_t count = 0;
-        for (uint64_t i = 0; i < run.burst.threads; i++)
+        for (uint64_t i = 0; i < run.options.burst.threads; i++)
             count += run.loads[i].aborts[cause];
         printf("%s\"%s\":%llu", cause ? "," : "", causes[cause],
                (unsigned long long)count);
     }
-    for (uint64_t i = 0; i < run.burst.threads; i++) {
+    for (uint64_t i = 0; i < run.options.burst.threads; i++) {
         alone += run.loads[i].alone;
         if (run.loads[i].most_retries > most)
             most = run.loads[i].most_retries;
@@ -70,7 +65,7 @@ static bool print(void)
 {
     uint64_t all = 0, least = UINT64_MAX, wrong = 0;
     int64_t inserted = 0;
-    for (uint64_t i = 0; i < run.burst.threads; i++) {
+    for (uint64_t i = 0; i < run.options.burst.threads; i++) {
         const struct load *load = &run.loads[i];
         all += load->transactions;
         least = load->transactions < least ? load->transactions : least;
@@ -81,11 +76,12 @@ static bool print(void)
     printf("{\"schema\":\"hasp.transaction/1\",\"subject\":\"%s\",\"lock\":\"%s\","
            "\"program\":\"%s\",\"threads\":%llu,\"elements\":%llu,\"percent\":%llu,"
            "\"transactions\":%llu,\"mtps\":%.3f,\"least_share\":%.3f,\"right\":%s",
-           run.subject->name, run.lock ? run.lock : "", programs[run.program],
-           (unsigned long long)run.burst.threads, (unsigned long long)run.elements,
-           (unsigned long long)run.percent, (unsigned long long)all,
-           (double)all * 1e3 / (double)run.burst.elapsed_ns,
-           all ? (double)least * (double)run.burst.threads / (double)all : 0,
+           run.subject->name, run.options.lock ? run.options.lock : "",
+           programs[run.program], (unsigned long long)run.options.burst.threads,
+           (unsigned long long)run.options.elements,
+           (unsigned long long)run.options.percent, (unsigned long long)all,
+           (double)all * 1e3 / (double)run.options.burst.elapsed_ns,
+           all ? (double)least * (double)run.options.burst.threads / (double)all : 0,
            right ? "true" : "false");
     print_aborts();
     puts("}");
@@ -108,20 +104,27 @@ static int list(void)
     return 0;
 }
 
+static bool prepare(void)
+{
+    return run.subject->prepare(run.program, run.options.elements, run.options.lock);
+}
+
 static int measure(void)
 {
-    if (!run.subject->prepare(run.program, run.elements, run.lock)) {
+    struct burst *burst = &run.options.burst;
+    if (!burst_prepare(burst, prepare)) {
         fputs("hasp-bench-transactions: the program cannot run with these options\n",
               stderr);
         return EXIT_USAGE;
     }
-    for (unsigned i = 0; i < run.burst.threads; i++)
-        run.loads[i] = (struct load){.stop = &run.burst.stop,
-                                     .program = run.program,
-                                     .elements = run.elements,
-                                     .percent = (uint32_t)(run.percent * DICE / 100),
-                                     .random = 12345 + 7919 * i};
-    if (!burst_run(&run.burst, work)) {
+    for (unsigned i = 0; i < burst->threads; i++)
+        run.loads[i] =
+            (struct load){.stop = &burst->stop,
+                          .program = run.program,
+                          .elements = run.options.elements,
+                          .percent = (uint32_t)(run.options.percent * DICE / 100),
+                          .random = 12345 + 7919 * i};
+    if (!burst_run(burst, work)) {
         fprintf(stderr, "hasp-bench-transactions: %s\n", workers_error());
         return EXIT_USAGE;
     }
@@ -137,52 +140,31 @@ static enum program program_of(const char *name)
     return (enum program)program;
 }
 
+/* Returns NULL if there is none of this name. */
+static const struct subject *subject_find(const char *name)
+{
+    const struct subject *subject = subjects;
+    while (subject && strcmp(subject->name, name) != 0)
+        subject = subject->next;
+    return subject;
+}
+
 int main(int count, char **words)
 {
-    static const struct option options[] = {{"subject", 1, NULL, 's'},
-                                            {"lock", 1, NULL, 'l'},
-                                            {"threads", 1, NULL, 't'},
-                                            {"elements", 1, NULL, 'e'},
+    static const struct option options[] = {BURST_OPTIONS,
                                             {"percent", 1, NULL, 'u'},
                                             {"program", 1, NULL, 'p'},
-                                            {"milliseconds", 1, NULL, 'm'},
-                                            {"list", 0, NULL, 'L'},
                                             {NULL, 0, NULL, 0}};
     int option;
-    while ((option = getopt_long(count, words, "", options, NULL)) != -1) {
-        uint64_t number = optarg ? strtoull(optarg, NULL, 10) : 0;
-        switch (option) {
-        case 's':
-            run.subject = subjects;
-            while (run.subject && strcmp(run.subject->name, optarg) != 0)
-                run.subject = run.subject->next;
-            break;
-        case 'l':
-            run.lock = optarg;
-            break;
-        case 't':
-            run.burst.threads = number;
-            break;
-        case 'e':
-            run.elements = number;
-            break;
-        case 'u':
-            run.percent = number;
-            break;
-        case 'p':
+    while ((option = getopt_long(count, words, "", options, NULL)) != -1)
+        if (option == 'p')
             run.program = program_of(optarg);
-            break;
-        case 'm':
-            run.burst.milliseconds = number;
-            break;
-        case 'L':
-            return list();
-        default:
+        else if (!burst_option(&run.options, option))
             return usage();
-        }
-    }
-    bool good = run.subject && run.burst.threads && run.burst.threads < BURST_THREADS &&
-                run.program < PROGRAMS &&
-                run.elements > 1 && run.percent <= 100 && run.burst.milliseconds;
+    if (run.options.lists)
+        return list();
+    run.subject = run.options.subject ? subject_find(run.options.subject) : NULL;
+    bool good = run.subject && run.program < PROGRAMS && run.options.elements > 1 &&
+                burst_options_valid(&run.options);
     return good ? measure() : usage();
 }
