@@ -137,18 +137,36 @@ static void direct_loads(unsigned thread)
 }
 
 /* Y is stored before X, each directly. */
+static void store_pair_directly(void)
+{
+    begin_operation();
+    direct_store(&tx_memory, &tx_words[Y], 1);
+    begin_operation();
+    direct_store(&tx_memory, &tx_words[X], 1);
+}
+
 static void direct_pair(unsigned thread)
 {
     uint64_t x = 0, y = 0;
     if (thread == 0) {
-        begin_operation();
-        direct_store(&tx_memory, &tx_words[Y], 1);
-        begin_operation();
-        direct_store(&tx_memory, &tx_words[X], 1);
+        store_pair_directly();
         return;
     }
     struct transaction *tx = begin(thread);
     if (load(tx, X, &x) && load(tx, Y, &y))
+        expect(x <= y, "loads are from different moments");
+    tx_commit(tx);
+}
+
+static void direct_pair_in_order(unsigned thread)
+{
+    uint64_t x = 0, y = 0;
+    if (thread == 0) {
+        store_pair_directly();
+        return;
+    }
+    struct transaction *tx = begin(thread);
+    if (load(tx, Y, &y) && load(tx, X, &x))
         expect(x <= y, "loads are from different moments");
     tx_commit(tx);
 }
@@ -340,6 +358,11 @@ const struct client transaction_clients[] = {
      .summary = "two words are stored directly, a transaction loads them",
      .threads = 2,
      .body = direct_pair,
+     .finish = finish_nothing},
+    {.name = "direct-in-order",
+     .summary = "the same, loaded in the order of the stores",
+     .threads = 2,
+     .body = direct_pair_in_order,
      .finish = finish_nothing},
     {.name = "direct-stores",
      .summary = "a direct store, an increment, and a transaction that runs alone",

@@ -209,9 +209,9 @@ int services_commit(struct transaction *tx)
     if (result != TX_OK)
         return result;
     uint64_t running = client->attempt << TX_ATTEMPT_SHIFT | TX_RUNNING;
-    if (!compare_exchange_acq_rel(&client->status, &running,
+    if (!compare_exchange_relaxed(&client->status, &running,
                                   client->attempt << TX_ATTEMPT_SHIFT |
-                                      TX_COMMITTING)) /* M3 */
+                                      TX_COMMITTING)) /* M3, M5 */
         return fail(tx, ANSWER_LOST + status_cause(running));
     for (uint32_t i = 0; i < tx->write_count; i++)
         store_release(tx->writes[i].word, tx->writes[i].value); /* M4 */

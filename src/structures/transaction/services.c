@@ -127,7 +127,8 @@ static enum tx_answer abort_all(struct tx_services *services,
             if (status_state(status) == TX_COMMITTING)
                 return busy(other);
             if (status_state(status) == TX_RUNNING &&
-                !compare_exchange_acq_rel(cell, &status, aborted | TX_ABORTED))
+                !compare_exchange_relaxed(cell, &status,
+                                          aborted | TX_ABORTED)) /* M5 */
                 return busy(other);
         }
         take_back(services, service, other);

@@ -29,6 +29,11 @@
  * M4. A transaction looks at its status after each load of a word. If it finds a value
  *     (acquire) that another one has committed since (release), it also finds that it
  *     was aborted. All that it has read before it looked was there at that moment.
+ * M5. The exchanges of M3 order nothing themselves. Before the one to COMMITTING, its
+ *     thread has stored to none of the words; each store after it is a release. Before
+ *     the one to ABORTED, the service has acquired the same status; and whoever finds
+ *     what another transaction commits afterwards has it from a chain of releases and
+ *     acquires that begins after the exchange: the answer, and the commit (M4).
  */
 #ifndef HASP_STRUCTURES_TRANSACTION_SERVICES_H
 #define HASP_STRUCTURES_TRANSACTION_SERVICES_H
