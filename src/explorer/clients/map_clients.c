@@ -12,7 +12,15 @@
 #include "structures/map/resize.h"
 #include "structures/map/write.h"
 
+#include <string.h>
+
 enum { COLLECTIONS = EPOCHS_APART + 2 };
+
+/* For clients that use no operation of words.h: both variants would do the same. */
+static bool once(const struct lock_descriptor *about)
+{
+    return strcmp(about->name, "map") == 0;
+}
 
 static int put(unsigned thread, uint64_t key, uint64_t value)
 {
@@ -39,6 +47,28 @@ static void slot_is_used_again(unsigned thread)
     }
     uint64_t value = find(thread, thread == 1 ? FIRST : SECOND);
     expect(!value || value == (thread == 1 ? OLD : FRESH), "a value of another key");
+}
+
+/* The same with another slot than the first: all three are in use at the beginning. */
+static void later_slot_is_used_again(unsigned thread, uint64_t key)
+{
+    if (thread == 0) {
+        take_out_of(&full, 0, key);
+        put_into(&full, 0, FOURTH, FRESH);
+        return;
+    }
+    uint64_t value = find_in(&full, thread, thread == 1 ? key : FOURTH);
+    expect(!value || value == (thread == 1 ? OLD : FRESH), "a value of another key");
+}
+
+static void second_slot_is_used_again(unsigned thread)
+{
+    later_slot_is_used_again(thread, SECOND);
+}
+
+static void third_slot_is_used_again(unsigned thread)
+{
+    later_slot_is_used_again(thread, THIRD);
 }
 
 static void insertion_is_seen(unsigned thread)
@@ -153,8 +183,10 @@ static void read_node(struct map *map, struct epochs_record *record)
         return;
     bool outermost = epochs_enter(map->epochs, record);
     if (map_find(map, &sought, &value)) {
-        uint32_t length = node_at(value)->value_bytes;
-        expect(length == OLD || length == FRESH, "a node is not whole");
+        const struct node *node = node_at(value);
+        expect(node->value_bytes == OLD || node->value_bytes == FRESH,
+               "a node is not whole");
+        expect(node->key_bytes != POISON, "a node was freed too early");
     }
     epochs_leave(record, outermost);
 }
@@ -320,6 +352,16 @@ const struct client map_clients[] = {
      .threads = 3,
      .body = slot_is_used_again,
      .finish = finish_nothing},
+    {.name = "reuse-second",
+     .summary = "the same in the second slot of a bucket that was full",
+     .threads = 3,
+     .body = second_slot_is_used_again,
+     .finish = finish_nothing},
+    {.name = "reuse-third",
+     .summary = "the same in the third slot",
+     .threads = 3,
+     .body = third_slot_is_used_again,
+     .finish = finish_nothing},
     {.name = "insert",
      .summary = "an entry is inserted, and found twice",
      .threads = 2,
@@ -338,6 +380,7 @@ const struct client map_clients[] = {
     {.name = "updates",
      .summary = "two threads increment the same value",
      .threads = 2,
+     .suits = once,
      .body = updates,
      .finish = finish_updates},
     {.name = "grow",
@@ -353,26 +396,31 @@ const struct client map_clients[] = {
     {.name = "free-node",
      .summary = "an entry is replaced and freed while a thread reads it",
      .threads = 2,
+     .suits = once,
      .body = node_is_freed,
      .finish = finish_nothing},
     {.name = "free-fenced",
      .summary = "the same on a platform without heavy barriers",
      .threads = 2,
+     .suits = once,
      .body = node_is_freed_with_fences,
      .finish = finish_nothing},
     {.name = "late-reader",
      .summary = "the same with a reader whose record is new",
      .threads = 2,
+     .suits = once,
      .body = late_reader,
      .finish = finish_nothing},
     {.name = "records",
      .summary = "two threads use records that they take and give back",
      .threads = 2,
+     .suits = once,
      .body = record_is_used_again,
      .finish = finish_nothing},
     {.name = "collect",
      .summary = "a thread frees what another one retires",
      .threads = 2,
+     .suits = once,
      .body = another_collects,
      .finish = finish_nothing},
     {.name = "chain",
@@ -388,6 +436,7 @@ const struct client map_clients[] = {
     {.name = "free-by-two",
      .summary = "the same while a third thread ends epochs",
      .threads = 3,
+     .suits = once,
      .body = node_is_freed_by_two,
      .finish = finish_nothing},
     {.name = "free-table",

@@ -9,20 +9,34 @@
 
 #include <string.h>
 
-enum { POISON = 0xdead };
+enum { LINKS = 4 };
 
 struct block blocks[THREADS][BLOCKS];
 static struct block first_table[4], first_nodes[2];
-static unsigned blocks_used[THREADS];
+/* Memory that an entry of FOURTH was in, and that the allocator clears. */
+static struct link links[THREADS][LINKS];
+static unsigned blocks_used[THREADS], links_used[THREADS];
 struct epochs epochs, fenced_epochs;
 struct epochs_record records[THREADS], fenced_records[THREADS], late_record;
 struct map words, full;
 struct map nodes, fenced_nodes;
 
+static void *take_link(unsigned thread)
+{
+    expect(links_used[thread] < LINKS, "there are too few links");
+    struct link *link = &links[thread][links_used[thread]++];
+    store_relaxed(&link->bucket.control, 0);
+    store_relaxed(&link->bucket.keys[0], 0);
+    store_relaxed(&link->bucket.values[0], 0);
+    return link;
+}
+
 static void *take_block(void *context, size_t bytes, size_t alignment)
 {
     unsigned thread = current_thread() % THREADS;
     (void)context, (void)alignment;
+    if (bytes == sizeof(struct link))
+        return take_link(thread);
     expect(bytes <= BLOCK_BYTES && blocks_used[thread] < BLOCKS,
            "a block is too small");
     return blocks[thread][blocks_used[thread]++].bytes;
@@ -109,29 +123,37 @@ struct lock_descriptor map_client_uses(unsigned variant)
         bucket->values[i].raw = OLD;
     }
     full.most = 1;
+    for (unsigned i = 0; i < THREADS * LINKS; i++) {
+        struct bucket *old = &links[i / LINKS][i % LINKS].bucket;
+        old->control.raw = bucket_flipped(0, 0);
+        old->keys[0].raw = FOURTH;
+        old->values[0].raw = OTHER;
+    }
     return about;
+}
+
+static int store_into(struct map *map, unsigned thread, uint64_t key, uint64_t value,
+                      bool only_if_absent)
+{
+    struct epochs_record *record = &records[thread];
+    int result = WORDS_ELSEWHERE;
+    begin_operation();
+    if (as_words)
+        result = (only_if_absent ? words_insert : words_put)(map, record, key, value);
+    if (result == WORDS_ELSEWHERE)
+        result = (only_if_absent ? map_insert : map_put)(map, record, word_span(&key),
+                                                         word_span(&value));
+    return result;
 }
 
 int put_into(struct map *map, unsigned thread, uint64_t key, uint64_t value)
 {
-    int result = WORDS_ELSEWHERE;
-    begin_operation();
-    if (as_words)
-        result = words_put(map, &records[thread], key, value);
-    if (result == WORDS_ELSEWHERE)
-        result = map_put(map, &records[thread], word_span(&key), word_span(&value));
-    return result;
+    return store_into(map, thread, key, value, false);
 }
 
 int insert_into(struct map *map, unsigned thread, uint64_t key, uint64_t value)
 {
-    int result = WORDS_ELSEWHERE;
-    begin_operation();
-    if (as_words)
-        result = words_insert(map, &records[thread], key, value);
-    if (result == WORDS_ELSEWHERE)
-        result = map_insert(map, &records[thread], word_span(&key), word_span(&value));
-    return result;
+    return store_into(map, thread, key, value, true);
 }
 
 int take_out_of(struct map *map, unsigned thread, uint64_t key)

@@ -8,7 +8,7 @@
 #include "structures/map/map.h"
 
 enum { FIRST = 11, SECOND, THIRD, FOURTH, OLD = 101, FRESH, OTHER };
-enum { WORD = 8 };
+enum { WORD = 8, POISON = 0xdead };
 
 /* Memory that threads allocate, and never use again, so that what is read after it was
  * freed shows. */
