@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,9 @@ else:
 FOLDERS = (SOURCES / "structures", SOURCES / "delegation")
 REASONS = [folder / "mutants.toml" for folder in FOLDERS]
 RESULTS = ROOT / "docs/data/mutants-delegation.jsonl"  # of src/delegation
-FINDING, USAGE = 1, 2
+FINDING = 1  # exit status of hasp-explore
+OPEN, USAGE = 1, 2  # of this tool
+CRASH = "crash"
 STATES = 300_000
 
 
@@ -48,8 +50,8 @@ class Structure:
 
 
 KINDS = {
-    "channel": Structure("channel", ("spin", "park")),
-    "ring.h": Structure("ring", ("spin", "park")),
+    "channel": Structure("channel", ("spin", "park", "park-fenced")),
+    "ring.h": Structure("ring", ("spin", "park", "park-fenced")),
     "map": Structure("map", ("map", "map-words")),
     "transaction": Structure(
         "transaction", ("transaction", "messages", "messages-eager")
@@ -75,11 +77,10 @@ KINDS = {
     "server_threads.c": Structure("executor", ("rcl", "ffwd")),
     "server_turn.h": Structure("executor", ("rcl", "ffwd")),
 }
-# Words in the names of sources that include the headers of executors.
-OF_EXECUTORS = ("delegation", "executor", "server_clients", "turn_clients")
 # Not compiled for the checked platform.
 NATIVE_ONLY = {
-    *("structures/map/threads.c", "structures/map/threads.h"),
+    *("structures/channel/flags.c", "structures/map/threads.c"),
+    "structures/map/threads.h",
     *("structures/map/public.c", "structures/transaction/public.c"),
     *("structures/map/read.h", "structures/map/servers.c", "structures/map/servers.h"),
 }
@@ -121,31 +122,32 @@ def all_tasks(chosen: list[str]) -> Iterator[Task]:
 
 
 class Build:
-    """The objects of hasp-explore in a build folder."""
+    """The objects of hasp-explore in a build folder, which is up to date."""
 
     def __init__(self, build: Path) -> None:
         self.folder = build.resolve()
         text = (build / "compile_commands.json").read_text(encoding="utf-8")
-        self.objects: list[str] = []
-        self.commands: dict[str, tuple[list[str], Path]] = {}
+        self.commands: dict[str, tuple[list[str], Path]] = {}  # by object
         parts = ("locks-checked", "explorer-clients", "explorer", "hasp-explore")
         for command in json.loads(text):
             output: str = command["output"]
-            if Path(output).parent.name.split(".")[0].removeprefix("lib") not in parts:
-                continue
-            self.objects.append(output)
-            source = (self.folder / command["file"]).resolve()
-            file = source.relative_to(SOURCES).as_posix()
-            if any(word in file for word in (*KINDS, *OF_EXECUTORS)):
+            if Path(output).parent.name.split(".")[0].removeprefix("lib") in parts:
+                source = (self.folder / command["file"]).resolve()
                 words = strip_outputs(shlex.split(command["command"]))
                 words = [word for word in words if Path(word).name != "ccache"]
                 self.commands[output] = (words, source)
+        self.files = self.read_files()
 
-    def uses(self, output: str, task: Task) -> bool:
-        """Return false for a source that clients of executors never reach."""
-        file = self.commands[output][1].relative_to(SOURCES).as_posix()
-        of_executors = task.structure.kind == "executor"
-        return not of_executors or any(word in file for word in OF_EXECUTORS)
+    def read_files(self) -> dict[str, set[Path]]:
+        """Return the files of which each object is made, as the compiler found them."""
+        done = self.run(["ninja", "-t", "deps", *self.commands])
+        self.check(done)
+        files: dict[str, set[Path]] = {}
+        for paragraph in done.stdout.strip().split("\n\n"):
+            output, *lines = paragraph.splitlines()
+            paths = (os.path.normpath(self.folder / line.strip()) for line in lines)
+            files[output.split(":")[0]] = {Path(path) for path in paths}
+        return files
 
     def run(self, words: list[str]) -> subprocess.CompletedProcess[str]:
         return subprocess.run(words, cwd=self.folder, capture_output=True, text=True)
@@ -156,9 +158,8 @@ class Build:
         place.parent.mkdir(parents=True)
         place.write_text(task.mutant.apply(task.path.read_text(encoding="utf-8")))
         linked: list[str] = []
-        for output in self.objects:
-            if output in self.commands and self.uses(output, task):
-                words, source = self.commands[output]
+        for output, (words, source) in self.commands.items():
+            if task.path in self.files[output]:
                 given = place if source == task.path else source
                 made = str(folder / f"{len(linked)}.o")
                 flags = [f"-I{folder}", *words[1:], "-w", "-g0", "-o", made, "-c"]
@@ -184,26 +185,45 @@ class Catch:
     verdict: str
 
 
+def clients_of(build: Build, kind: str) -> list[str]:
+    """Return the clients of a kind, those with the fewest threads first."""
+    done = build.run(
+        [str(build.folder / "src/explorer/hasp-explore"), "--list-clients"]
+    )
+    build.check(done)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    of_kind = [row for row in rows if row["kind"] == kind]
+    return [row["client"] for row in sorted(of_kind, key=lambda row: row["threads"])]
+
+
 def caught_by(build: Build, task: Task, only: Catch | None = None) -> Catch | None:
     """Return how the mutant is caught, if it is; `only` as it was caught before."""
+    kind = task.structure.kind
     with tempfile.TemporaryDirectory(prefix="hasp-mutant-") as folder:
         program = build.make(Path(folder), task)
         for variant in (only.variant,) if only else task.structure.variants:
-            words = ["--kind", task.structure.kind, "--lock", variant, "--quiet"]
-            if only:
-                words += ["--client", only.client]
-            limits = ["--states", str(STATES), "--time-limit", "60"]
-            done = build.run([str(program), *words, *limits])
-            if done.returncode not in (0, FINDING):
-                raise SystemExit(
-                    f"{task.mutant.key}: hasp-explore ended with status "
-                    f"{done.returncode}; that is neither a catch nor a survivor"
-                )
-            for line in done.stdout.splitlines():
-                row = json.loads(line)
-                if row["verdict"] != "ok":
-                    return Catch(variant, row["client"], row["verdict"])
+            for client in (only.client,) if only else clients_of(build, kind):
+                words = ["--kind", kind, "--lock", variant, "--client", client]
+                limits = ["--states", str(STATES), "--time-limit", "60"]
+                done = build.run([str(program), *words, "--quiet", *limits])
+                verdict = verdict_of(done, task)
+                if verdict != "ok":
+                    return Catch(variant, client, verdict)
     return None
+
+
+def verdict_of(done: subprocess.CompletedProcess[str], task: Task) -> str:
+    """Return what the explorer says of a client; ok if it does not suit the variant."""
+    if done.returncode < 0:
+        return CRASH  # the mutant has used a pointer that it had not acquired
+    if done.returncode not in (0, FINDING):
+        raise SystemExit(
+            f"{task.mutant.key}: hasp-explore ended with status "
+            f"{done.returncode}; that is neither a catch nor a survivor"
+        )
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    verdicts: list[str] = [row["verdict"] for row in rows]
+    return verdicts[0] if verdicts else "ok"
 
 
 def row_of(task: Task, catch: Catch | None) -> dict[str, Any]:
@@ -225,6 +245,14 @@ def reasons() -> dict[str, str]:
     texts = (path.read_text(encoding="utf-8") for path in REASONS if path.exists())
     rows = [row for text in texts for row in tomllib.loads(text).get("survivor", [])]
     return {key: row["reason"] for row in rows for key in row["mutants"]}
+
+
+def print_verdict(key: str, catch: Catch | None, explained: bool) -> None:
+    if catch:
+        how = f"{catch.variant}, {catch.client}: {catch.verdict}"
+        print(f"caught     {key}  ({how})", flush=True)
+    else:
+        print(f"explained  {key}" if explained else f"SURVIVED   {key}", flush=True)
 
 
 def main() -> int:
@@ -257,21 +285,16 @@ def main() -> int:
         return caught_by(build, task)
 
     with ThreadPoolExecutor(options.jobs) as pool:
-        found = pool.map(run, tasks)
-        for task, catch in zip(tasks, found, strict=True):
+        running = {pool.submit(run, task): task for task in tasks}
+        for done in as_completed(running):
+            task, catch = running[done], done.result()
             key = task.mutant.key
             rows[key] = row_of(task, catch)
             if options.results:
                 save(options.results, rows)
-            if catch:
-                how = f"{catch.variant}, {catch.client}: {catch.verdict}"
-                print(f"caught     {key}  ({how})", flush=True)
-            elif key in known:
-                print(f"explained  {key}", flush=True)
-            else:
-                left += 1
-                print(f"SURVIVED   {key}", flush=True)
-    return FINDING if left else 0
+            left += not catch and key not in known
+            print_verdict(key, catch, key in known)
+    return OPEN if left else 0
 
 
 if __name__ == "__main__":
