@@ -20,27 +20,6 @@ static struct client_channel {
 } channels[SETS + 1];
 
 static struct atomic_u32 common_bell;
-static struct lock_descriptor policies[] = {{.name = ""},
-                                            {.name = "spin"},
-                                            {.name = "park", .parks = true},
-                                            {.name = "park-fenced", .parks = true}};
-enum { FENCED = 3 };
-
-const unsigned channel_policies = sizeof policies / sizeof policies[0];
-
-int channel_policy_find(const char *name)
-{
-    for (unsigned i = 1; i < channel_policies; i++)
-        if (strcmp(policies[i].name, name) == 0)
-            return (int)i;
-    return -1;
-}
-
-uint32_t channel_policy_flags(unsigned policy)
-{
-    return (policies[policy].parks ? CHANNEL_PARKS : 0) |
-           (policy == FENCED ? CHANNEL_FENCED : 0);
-}
 
 struct lock_descriptor channel_client_uses(unsigned policy)
 {
@@ -49,7 +28,7 @@ struct lock_descriptor channel_client_uses(unsigned policy)
         struct channel *channel = &channels[i].channel;
         channel_init(channel, i == SETS ? MOST_SLOTS : 2, flags);
     }
-    return policies[policy];
+    return *channel_policy(policy);
 }
 
 static void open_sender(struct sender *sender, unsigned index)

@@ -41,13 +41,14 @@ extern const struct client barrier_clients[];
 extern const unsigned barrier_client_count;
 void barrier_client_uses(unsigned index);
 
-/* Clients of channels. A channel has no list of algorithms, but its waiters have two
+/* Clients of channels. A channel has no list of algorithms, but its waiters have
  * policies, numbered from 1. */
 extern const struct client channel_clients[];
 extern const unsigned channel_client_count, channel_policies;
 int channel_policy_find(const char *name);
 struct lock_descriptor channel_client_uses(unsigned policy);
-uint32_t channel_policy_flags(unsigned policy);
+const struct lock_descriptor *channel_policy(unsigned policy);
+uint32_t channel_policy_flags(unsigned policy); /* of a channel */
 
 /* Clients of rings, which wait as channels do. */
 extern const struct client ring_clients[];
