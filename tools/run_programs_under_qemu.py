@@ -34,8 +34,10 @@ SPINNING_DIVISOR = "20"
 # Cases that only Hasp can fail here: qemu-user accepts MADV_WIPEONFORK and ignores it,
 # so a child that ran no fork handlers goes unnoticed.
 NOT_EMULATED = {("fork_variants", "by_system_call")}
-# Programs that need a particular environment.
-RUN_ELSEWHERE = {"gdb_target", "hangs", "tsan", "tsan_static"}
+# Programs that need arguments or an environment of their own.
+RUN_ELSEWHERE = frozenset(
+    (Path(__file__).parents[1] / "tests/programs/run_elsewhere.txt").read_text().split()
+)
 
 
 @dataclass(frozen=True)

@@ -37,24 +37,9 @@ NOT_PASSED = (*FAILED, "skipped")
 # Maximum number of characters shown of a hung case's backtraces.
 MAX_BACKTRACE = 6000
 
-# Programs that are run by other modules of this folder.
+# Programs that other tests run, with arguments or an environment of their own.
 RUN_ELSEWHERE = frozenset(
-    {
-        *("barrier", "borrowed", "borrowed_cxx", "borrowed_signals", "elision"),
-        *(
-            "delegation_advice",
-            "elision_advice",
-            "gdb_target",
-            "global_sections",
-            "hangs",
-            "spinlock",
-            "spinlock_shared",
-        ),
-        *("tsan", "tsan_static"),
-        "lemming",
-        "undone",
-        "elided_rwlocks",
-    }
+    (Path(__file__).parents[1] / "programs" / "run_elsewhere.txt").read_text().split()
 )
 
 # Programs that test the interposer independently of the algorithm: which symbols it
