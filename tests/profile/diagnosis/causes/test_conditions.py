@@ -106,6 +106,15 @@ def test_time_lost_in_time_outs_counts_and_not_their_number() -> None:
     assert "until the time-out" in found.sentence
 
 
+def test_busy_cpus_cannot_do_the_work_sooner() -> None:
+    """As in POV-Ray, whose interface polls while other threads render."""
+    idle = timed(timeouts=1000, lost=50_000)
+    threads = tuple(replace(one, cpu_ns=4 * SECOND) for one in idle.threads)
+    samples = (replace(one, runnable=2) for one in idle.process_samples)
+    busy = replace(idle, threads=threads, process_samples=tuple(samples))
+    assert diagnose(busy).lead.id == "not-locks", diagnose(busy).sentence
+
+
 def test_time_outs_without_lost_signals_are_idle_time() -> None:
     assert diagnose(timed(timeouts=1000, lost=10)).lead.id == "not-locks"
 

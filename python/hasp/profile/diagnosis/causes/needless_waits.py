@@ -46,10 +46,13 @@ def _slept(one: ConditionFacts) -> Cause:
         f"signals come while nobody waits, and then {who} sleeps until "
         f"the time-out, {time(one.each_wait)} each time",
         ("Check the condition before waiting", "Check before waiting"),
-        slept / max(one.facts.active_ns + slept, one.facts.busy_ns),
+        min(
+            slept / max(one.facts.active_ns + slept, one.facts.busy_ns),
+            one.facts.headroom,  # idle CPUs can do the work sooner, busy ones cannot
+        ),
         (
             f"{number(one.use.empty_signals or 0)} signals found no waiter, and "
-            f"{share(one.slept_through)} of the waits timed out after such a signal",
+            f"{share(one.slept_through)} of the waiting time ended with a time-out",
             _counts(one),
         ),
         one.site.number,
