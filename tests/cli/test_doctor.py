@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import json
 import os
 
 import pytest
 
-from hasp.base import host
+from hasp.base import host, system_calls
 from hasp.doctor import htm, profiling
 from hasp.profile.record import files
 
@@ -38,6 +40,7 @@ def test_the_machine(cli):
         *("governor", "virtualisation", "steal", "load average", "ptrace_scope"),
         *("perf_event_paranoid", "perf hardware events", "RAPL energy", "membarrier"),
         *("rseq", "seccomp", "C library", "Linux", "transparent huge pages"),
+        "time-slice extensions",
         *("library", "locks", "parking cost"),
         *("recorder", "time stamp counter", "thread states", "lost wake-ups"),
         *("debug files", "space for traces"),
@@ -46,6 +49,31 @@ def test_the_machine(cli):
     assert "some of the 24 caches share one" in found["CPUs", "cohorts"]["words"]
     assert found["kernel", "Linux"]["value"] == os.uname().release
     assert found["Hasp", "parking cost"]["value"] == "4321 ns"
+
+
+@pytest.mark.parametrize(
+    ("number", "reason"),
+    [
+        (0, ""),
+        (errno.EINVAL, "before Linux 7.0"),
+        (system_calls.ENOTSUPP, "turned off"),
+        (errno.ENXIO, "has not registered rseq"),
+        (errno.EPERM, "not permitted"),
+    ],
+)
+def test_each_answer_of_the_kernel_about_slice_extensions(monkeypatch, number, reason):
+    asked = []
+
+    class Library:
+        class prctl:
+            def __new__(cls, *words):
+                asked.append([word.value for word in words])
+                ctypes.set_errno(number)
+                return -1 if number else 0
+
+    monkeypatch.setattr(system_calls, "_libc", Library)
+    assert reason in system_calls.slice_extension()
+    assert asked == [[79, 2, 1, 0, 0], [79, 2, 0, 0, 0]][: 1 if number else 2]
 
 
 def test_transactions(hasp):

@@ -18,6 +18,9 @@ NUMBERS = {
 }
 MEMBARRIER_QUERY = 0
 MEMBARRIER_PRIVATE_EXPEDITED = 1 << 3
+# <linux/prctl.h>: PR_RSEQ_SLICE_EXTENSION and its arguments
+SLICE_EXTENSION, SLICE_EXTENSION_SET, SLICE_EXTENSION_ENABLE = 79, 2, 1
+ENOTSUPP = 524  # the kernel's own; the C library has no name for it
 PERF_HARDWARE, PERF_SOFTWARE = 0, 1
 PERF_CYCLES, PERF_TASK_CLOCK = 0, 1
 PERF_ATTRIBUTE_SIZE = 112
@@ -91,3 +94,21 @@ def rseq_registered() -> bool:
         return ctypes.c_uint.in_dll(_libc, "__rseq_size").value > 0
     except ValueError:
         return False  # a glibc before 2.35
+
+
+def slice_extension() -> str:
+    """Return why the kernel grants no time-slice extensions; empty if it does.
+
+    Turns them on for the calling thread, and off again.
+    """
+    _libc.prctl.restype = ctypes.c_int
+    for enable in (SLICE_EXTENSION_ENABLE, 0):
+        words = (SLICE_EXTENSION, SLICE_EXTENSION_SET, enable, 0, 0)
+        if _libc.prctl(*(ctypes.c_ulong(word) for word in words)) == 0:
+            continue
+        return {
+            errno.EINVAL: "this kernel has none, as before Linux 7.0",
+            ENOTSUPP: "turned off, in the kernel's configuration or at boot",
+            errno.ENXIO: "the C library has not registered rseq",
+        }.get(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return ""

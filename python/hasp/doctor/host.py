@@ -243,6 +243,10 @@ def _kernel() -> list[Finding]:
         found.append(Finding("kernel", "membarrier", "yes"))
     rseq = system_calls.rseq_registered()
     found.append(Finding("kernel", "rseq", "yes" if rseq else "no"))
+    missing = system_calls.slice_extension()
+    words = missing or "no lock of Hasp uses them yet"
+    state = "no" if missing else "granted"
+    found.append(Finding("kernel", "time-slice extensions", state, words=words))
     mode = "0"
     for line in (read_text("/proc/self/status") or "").splitlines():
         if line.startswith("Seccomp:"):
