@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { BUCKETS = 256 };
+enum { CONDITION_USED = 32 }; /* signals in an epoch that make patience worthwhile */
 #define BUCKET_EMPTYING UINT32_MAX
 
 struct bucket {
@@ -13,6 +14,8 @@ struct bucket {
     struct waiter *first, *last;
     struct atomic_u32
         generation; /* fork generation, or BUCKET_EMPTYING while it changes */
+    struct patience_record patience;
+    uint32_t signals, since; /* in this epoch, and its start in ns */
 } __attribute__((aligned(64)));
 
 static struct bucket buckets[BUCKETS];
@@ -31,10 +34,15 @@ static __attribute__((noinline)) void bucket_empty(struct bucket *bucket, uint32
     spin_until(load_acquire(&bucket->generation) == now);
 }
 
-static struct bucket *bucket_lock(const void *condition)
+static struct bucket *bucket_of(const void *condition)
 {
     uintptr_t address = (uintptr_t)condition;
-    struct bucket *bucket = &buckets[(address >> 4 ^ address >> 12) % BUCKETS];
+    return &buckets[(address >> 4 ^ address >> 12) % BUCKETS];
+}
+
+static struct bucket *bucket_lock(const void *condition)
+{
+    struct bucket *bucket = bucket_of(condition);
     uint32_t now = fork_generation(), seen = load_acquire(&bucket->generation);
     if (unlikely(seen != now))
         bucket_empty(bucket, seen, now);
@@ -73,10 +81,48 @@ static void take_out(struct bucket *bucket, struct waiter *waiter)
     waiter->condition = NULL;
 }
 
+struct patience_record *condition_patience(const void *condition)
+{
+    return &bucket_of(condition)->patience;
+}
+
+/* Adds the signals that the caller has counted itself. */
+static void count_own_signals(struct bucket *bucket, const void *condition)
+{
+    struct held_nodes *own = held_nodes();
+    uint32_t self = (uint32_t)(uintptr_t)condition;
+    if (load_relaxed(&own->signalled) == self)
+        bucket->signals += load_relaxed(&own->signals);
+    store_relaxed(&own->signalled, self);
+    store_relaxed(&own->signals, 0);
+}
+
+/* Counts a signal that has found a waiter, and looks at the counts now and then. The
+ * signaller does, because it has just counted how far it got while the waiter was
+ * away. */
+static void count_signal(struct bucket *bucket, const void *condition)
+{
+    if (HANDOVER_LIMIT == 1)
+        return;
+    count_own_signals(bucket, condition);
+    bucket->signals++;
+    if (++bucket->patience.waits != 0 && !bucket->patience.trial)
+        return;
+    uint32_t now = (uint32_t)now_ns();
+    if (patience_look(&bucket->patience, now - bucket->since, bucket->signals,
+                      CONDITION_USED)) {
+        bucket->signals = 0;
+        bucket->since = now;
+    }
+}
+
 void condition_enqueue(const void *condition, struct waiter *waiter)
 {
     struct bucket *bucket = bucket_lock(condition);
     struct atomic_u32 *flags = condition_flags(condition);
+    if (HANDOVER_LIMIT > 1)
+        count_own_signals(bucket, condition);
+    waiter->condition_patient = bucket->patience.patient;
     waiter->condition = condition;
     append(&bucket->first, &bucket->last, waiter);
     store_relaxed(flags, load_relaxed(flags) + CONDITION_WAITER);
@@ -106,6 +152,8 @@ struct waiter *condition_take(const void *condition, bool all)
         if (!all)
             break;
     }
+    if (first)
+        count_signal(bucket, condition);
     bucket_unlock(bucket);
     return first;
 }

@@ -9,10 +9,15 @@
  * by a thread that takes a waiter out, and by a waiter that times out or is cancelled
  * and is still queued (then nobody has broadcast, and the condition variable still
  * exists).
+ *
+ * How a waiter waits that is awake when it is signalled is measured in the bucket
+ * (locks/waiting/patience.h). What counts is how many signals a second there are,
+ * because they tell how far the threads get, whether or not a thread waits for them.
  */
 #ifndef HASP_CONDITION_QUEUE_H
 #define HASP_CONDITION_QUEUE_H
 
+#include "locks/waiting/patience.h"
 #include "locks/waiting/waiter.h"
 
 /* Added to the flag word for each waiter, as glibc does. Bits below: 1 process-shared,
@@ -28,6 +33,7 @@ static inline struct atomic_u32 *condition_flags(const void *condition)
     return (struct atomic_u32 *)((char *)(uintptr_t)condition + condition_flags_offset);
 }
 
+/* Decides whether the waiter is patient. */
 void condition_enqueue(const void *condition, struct waiter *waiter);
 
 /* Takes the waiter out; returns false if a signaller already has. */
@@ -36,5 +42,20 @@ bool condition_withdraw(const void *condition, struct waiter *waiter);
 /* Takes out the oldest waiter, or all in order (linked by condition_next); NULL if
  * there is none. Touches the condition variable only if there is one. */
 struct waiter *condition_take(const void *condition, bool all);
+
+/* The caller's signal found no waiter. Such signals are counted by the thread, so that
+ * they write nothing that threads share, and added to the bucket's when it waits, or
+ * takes out a waiter. */
+static inline void condition_count_signal(const void *condition)
+{
+    struct held_nodes *own = held_nodes();
+    if (HANDOVER_LIMIT > 1 &&
+        load_relaxed(&own->signalled) == (uint32_t)(uintptr_t)condition)
+        store_relaxed(&own->signals, load_relaxed(&own->signals) + 1);
+}
+
+/* How the next waiters are going to wait: for the model checker, which decides that
+ * itself. */
+struct patience_record *condition_patience(const void *condition);
 
 #endif

@@ -51,13 +51,20 @@ CONDITION_INLINE struct condition_wait condition_begin(const void *condition,
     return (struct condition_wait){condition, lock, waiter, false};
 }
 
+/* Whether the waiter is to wait for a while after its signal, and is awake. */
+CONDITION_INLINE bool condition_stays_away(struct waiter *waiter)
+{
+    return waiter->condition_patient && !load_relaxed(&waiter->asleep);
+}
+
 /* Ends the sleep of a waiter that has been taken out of its queue. If the caller holds
- * the mutex, the waiter could not get it now, so it moves to the lock's own queue. */
+ * the mutex, the waiter could not get it now, so it moves to the lock's own queue,
+ * unless it is patient. */
 CONDITION_INLINE void condition_hand_over(struct waiter *waiter,
                                           condition_holder *holder)
 {
     const struct lock_operations *held = holder(waiter->lock);
-    if (held && held->adopt)
+    if (held && held->adopt && !condition_stays_away(waiter))
         held->adopt(waiter->lock, waiter);
     else if (end_condition_stay(waiter, WAITER_WOKEN))
         unpark(&waiter->cell, 1);
@@ -90,7 +97,7 @@ CONDITION_INLINE void condition_count_failure(struct waiter *waiter)
     uint32_t failures = waiter->condition_failures + 1u;
     if (failures > CONDITION_FAILURES_MOST)
         failures = CONDITION_FAILURES_MOST / 2 + 1;
-    waiter->condition_failures = (uint16_t)failures;
+    waiter->condition_failures = (uint8_t)failures;
 }
 
 /* Spins for a signal as long as that has paid off: a success doubles the next attempt,
@@ -116,6 +123,15 @@ CONDITION_INLINE bool condition_spin(struct waiter *waiter, uint32_t cell)
     return false;
 }
 
+/* The waiter has been signalled while it was awake. A patient one comes as late as if
+ * it had slept, but without the cost of that (locks/waiting/patience.h). */
+CONDITION_INLINE void condition_leave_lock_to_others(struct waiter *waiter)
+{
+    if (waiter->condition_patient &&
+        (load_relaxed(&waiter->cell) & 0xff) == WAITER_WOKEN)
+        pause_for(spin_limit());
+}
+
 /* Waits until signalled, or until the deadline has passed. Returns false if it did not
  * park. */
 CONDITION_INLINE bool condition_sleep(struct condition_wait *wait,
@@ -124,8 +140,10 @@ CONDITION_INLINE bool condition_sleep(struct condition_wait *wait,
 {
     struct waiter *waiter = wait->waiter;
     const uint32_t cell = condition_waiting_cell(waiter);
-    if (condition_spin(waiter, cell))
+    if (condition_spin(waiter, cell)) {
+        condition_leave_lock_to_others(waiter);
         return false;
+    }
     store_relaxed(&waiter->asleep, 1);
     do {
         if (!sleep(&waiter->cell, cell, deadline)) {
@@ -186,10 +204,13 @@ CONDITION_INLINE void condition_call_off(struct condition_wait *wait,
     condition_pass_on(wait, signal);
 }
 
-/* A signal or broadcast has nothing to do otherwise. */
+/* A signal or broadcast has nothing to do otherwise, and is only counted. */
 CONDITION_INLINE bool condition_has_waiter(const void *condition)
 {
-    return load_relaxed(condition_flags(condition)) >= CONDITION_WAITER;
+    if (load_relaxed(condition_flags(condition)) >= CONDITION_WAITER)
+        return true;
+    condition_count_signal(condition);
+    return false;
 }
 
 #endif

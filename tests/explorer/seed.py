@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 EXTERNAL = re.compile(
-    r"\b(condition_(?:enqueue|withdraw|take|flags_offset|with_\w+|client_\w+))\b"
+    r"\b(condition_(?:enqueue|withdraw|take|patience|flags_offset|with_\w+|client_\w+))\b"
 )
 
 

@@ -15,7 +15,7 @@
  * Models: src/locks/algorithms/futex.h futex_release=3299863f
  * Models: src/locks/algorithms/futex_spin.h futex_spin_patiently=a4076667
  * Models: src/locks/algorithms/futex_spin.h futex_spin_alone=232d034b
- * Models: src/locks/algorithms/futex_patience.h futex_adapt=a0b23d23
+ * Models: src/locks/algorithms/futex_patience.h futex_adapt=78d544bc
  * Models: src/locks/algorithms/futex.c futex_wait_biased=199162ea
  *
  * Run: 3 threads -DTHREADS=3 -DROUNDS=2

@@ -11,20 +11,24 @@
  * next wait, on any lock, gets the waiter that the previous one has just given back,
  * while its signaller may still be using it.
  *
+ * A patient waiter that is awake is woken, not moved (condition_stays_away()).
+ *
  * Assumed: the buckets of the condition variables are a lock (one step here), and a
  * pool never runs out (a thread that finds it empty waits here).
  *
  * Models: src/locks/waiting/policies.h end_condition_stay=06346720 move_to_sleepers=bd235c91
  * Models: src/locks/algorithms/futex.h futex_adopt=3a8e69a0 futex_relock=b5091613
  * Models: src/locks/algorithms/futex.h futex_retake=6b9756d9
- * Models: src/condition/wait.h condition_begin=c7cab032 condition_hand_over=3de3d0b3
- * Models: src/condition/wait.h condition_sleep=a0b4b635 condition_outcome=406cc016
+ * Models: src/condition/wait.h condition_begin=c7cab032 condition_stays_away=4b1eb73b
+ * Models: src/condition/wait.h condition_hand_over=fd6ac6a3
+ * Models: src/condition/wait.h condition_sleep=c8be9cc0 condition_outcome=406cc016
  * Models: src/condition/wait.h condition_reacquire=ddb6074d
  *
  * Run: two locks, one waiter in turn -DTHREADS=4 -DNODES=1 -DTWO_LOCKS
  * Run: others lock meanwhile -DTHREADS=3 -DNODES=1 -DLOCKER
  * Slow: signalled without the mutex -DTHREADS=4 -DNODES=1 -DTWO_LOCKS -DUNLOCKED_SIGNAL
  * Slow: broadcast to two -DTHREADS=3 -DNODES=2 -DBROADCAST
+ * Run: a patient waiter -DTHREADS=3 -DNODES=1 -DLOCKER -DPATIENT
  * Run: a wait times out -DTHREADS=3 -DNODES=1 -DLOCKER -DTIMED
  *
  * Bug: NO_EPOCH all waits of a waiter are indistinguishable: invalid end state TWO_LOCKS
@@ -35,6 +39,7 @@
  * Bug: ADOPT_AS_1 the word does not show that a thread sleeps: invalid end state
  * Bug: NO_FLAG the lock stays biased: invalid end state
  * Bug: RELOCK_AS_1 a thread that slept among others stores 1 in the word: invalid end state BROADCAST
+ * Bug: PATIENT_IS_AWAKE a patient waiter is not woken: invalid end state PATIENT
  * Bug: NO_UNPARK a signaller without the mutex wakes no thread: invalid end state UNLOCKED_SIGNAL
  */
 #define CELLS (6 + 2 * NODES)
@@ -210,19 +215,31 @@ proctype waiter(byte self; byte lock; bool timed)
     hold_and_unlock(lock)
 }
 
-inline hand_over(lock, n)
+inline wake(n)
 {
-#ifdef UNLOCKED_SIGNAL
     end_condition_stay(n, WOKEN);
-#ifndef BUG_NO_UNPARK
+#if !defined(BUG_NO_UNPARK) && !defined(BUG_PATIENT_IS_AWAKE)
     if
     :: asleep != 0 -> unpark_one(CELL(n))
     :: else
     fi;
 #endif
     asleep = 0
+}
+
+inline hand_over(lock, n)
+{
+#ifdef UNLOCKED_SIGNAL
+    wake(n)
+#else
+#ifdef PATIENT
+    if
+    :: LOAD(ASLEEP(n)) == 0 -> wake(n)
+    :: else -> futex_adopt(lock, n)
+    fi
 #else
     futex_adopt(lock, n)
+#endif
 #endif
 }
 

@@ -76,9 +76,11 @@ void condition_client_signals(bool holds)
         condition_wake(&condition, false, holds ? held : not_held);
 }
 
+/* The bucket measures nothing here. */
 static void wait_for_signal(void)
 {
     lock();
+    condition_patience(&condition)->patient = choose(2) & 1;
     wait_on_condition(NULL);
     section();
     unlock();

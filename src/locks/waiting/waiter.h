@@ -55,7 +55,8 @@ struct waiter {
     uint32_t ticket;
     uint16_t condition_spins; /* how long it was worth spinning there, for recent
                                * users */
-    uint16_t condition_failures; /* spins there in a row that were in vain */
+    uint8_t condition_failures; /* spins there in a row that were in vain */
+    uint8_t condition_patient;  /* waits patiently there (patience.h) */
     uint32_t epoch; /* of its waits on condition variables, shifted left by 8 */
 
     struct atomic_u32 more[8]; /* for the algorithm, in the line of the cell; undefined
