@@ -29,8 +29,10 @@ function over(id, rows, key, yaxis, words, { scale = 1, shapes = [] } = {}) {
   const names = distinct(rows, key);
   const traces = names.flatMap((name, order) =>
     curve(rows.filter((row) => key(row) === name), name, order, scale));
-  plot(id, traces, { height: narrow() ? 420 + 12 * names.length : 440,
-    legend: narrow() ? { orientation: "h", y: -0.2 } : {},
+  /* Beside the figure, long names would leave it half of the width. */
+  const below = narrow() || names.some((name) => name.length > 20);
+  plot(id, traces, { height: below ? 420 + 20 * names.length : 440,
+    legend: below ? { orientation: "h", y: -0.18 } : {},
     margin: { l: 70, r: 10, t: 10, b: 50 }, shapes: [...cpusLine(), ...shapes],
     xaxis: threadsAxis(), yaxis: { rangemode: "tozero", ...yaxis } }, words);
 }
