@@ -13,9 +13,12 @@ from predict_samples import closed
 from hasp.base.errors import HaspError
 from hasp.base.output import STDOUT
 from hasp.lab.simulate.machines.machine import load
+from hasp.lab.simulate.simulation import flattened
 from hasp.locks.kinds import MUTEX
+from hasp.predict.runs import Case, Runs, variants
 from hasp.predict.validation.a64 import measured_by, subjects
 from hasp.predict.validation.programs import Program, programs_of, record, split
+from hasp.predict.validation.published import forms_for
 from hasp.predict.validation.run import (
     MACHINE,
     STORE_HERE,
@@ -144,6 +147,29 @@ def test_the_plan_names_measurements_of_the_lock_study() -> None:
         assert one.threads in (8 * one.nodes, 24 * one.nodes)
     assert {one.program.name for one in plan if one.assumed.mutexes} == {"kyotocabinet"}
     assert {one.program.name for one in plan if one.assumed.busy} == {"memcached"}
+
+
+def test_published_forms_are_scored_beside_hasps_own() -> None:
+    reverse = dict(zip(MATTERS, reversed(MATTERS.values()), strict=True))
+    made = score("p", MATTERS, MATTERS, "", None, reverse)
+    assert (made.forms, made.tau_of_forms) == (len(MATTERS), pytest.approx(1))
+    assert made.tau_published == pytest.approx(-1)
+    assert score("p", MATTERS, MATTERS, "").tau_published is None
+
+
+def test_published_forms_execute_what_they_can() -> None:
+    plain = closed(100.0, 10.0)
+    assert "c-ptl-tkt" in forms_for(plain, 4, 4)
+    assert forms_for(plain, 5, 4) == {}  # their waiters do not yield
+    meeting = replace(plain, sites=(replace(plain.sites[0], meets=True),))
+    found = forms_for(meeting, 4, 4)
+    assert "hmcs" in found and "c-ptl-tkt" not in found
+    machine = load(str(ROOT / MACHINE))
+    with flattened(machine) as path:
+        runs = Runs(plain, machine, path).of_published()
+        locks = ("futex", "litl-hmcs")
+        cases = [Case(lock, 1, one) for lock in locks for one in variants(1)]
+        assert all(done.throughput > 0 for done in runs.run(cases, 1).values())
 
 
 def test_the_mean_over_all_programs_counts_a_missing_order_as_none() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from hasp.base.errors import HaspError
 from hasp.lab.simulate import placement
-from hasp.lab.simulate.job import OK, Job, Record
+from hasp.lab.simulate.job import ENGINE, OK, PUBLISHED_ENGINE, Job, Record
 from hasp.lab.simulate.machines.machine import Machine
 from hasp.lab.simulate.pool import Pool, PoolDisplay
 from hasp.locks.kinds import MUTEX
@@ -28,6 +28,7 @@ from hasp.predict.load import (
 )
 
 WORKLOAD = "replay"
+PUBLISHED_RWLOCK = "glibc"  # the only one in its published form
 SECTIONS = 4000  # simulated in a run, of all workers
 SECTIONS_EACH = 12  # of each worker, if they never wait
 LEAST_NS, MOST_NS = 200_000, 4_000_000_000  # of a run
@@ -96,12 +97,14 @@ class Runs:
         machine_file: str,
         rwlock: str | None = None,
         longer: int = 1,
+        engine: str = ENGINE,
     ) -> None:
         """`longer` multiplies the length of each run, for rare sections."""
         self.load = load
         self.longer = longer
         self.machine = machine
         self.rwlock = rwlock
+        self.engine = engine
         self.done: dict[Case, Outcome] = {}
         self._machine_file = machine_file
         self._folder = Path(machine_file).parent
@@ -109,7 +112,25 @@ class Runs:
 
     def of(self, load: Load) -> Runs:
         """Return simulations of another load on the same machine."""
-        return Runs(load, self.machine, self._machine_file, self.rwlock, self.longer)
+        return Runs(
+            load,
+            self.machine,
+            self._machine_file,
+            self.rwlock,
+            self.longer,
+            self.engine,
+        )
+
+    def of_published(self) -> Runs:
+        """Return simulations of the locks in their published form."""
+        return Runs(
+            self.load,
+            self.machine,
+            self._machine_file,
+            PUBLISHED_RWLOCK,
+            self.longer,
+            PUBLISHED_ENGINE,
+        )
 
     def run(self, cases: Iterable[Case], width: int | None) -> dict[Case, Outcome]:
         """Return the outcome of each case; up to `width` run at the same time.
@@ -162,6 +183,7 @@ class Runs:
             seed=case.variant.seed,
             warm_up_ns=length // 3,
             duration_ns=length,
+            engine=self.engine,
             load=self._file(load, case),
             rwlock=self.rwlock if self.load.kind is MUTEX else case.lock,
         )

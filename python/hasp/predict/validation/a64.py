@@ -128,4 +128,5 @@ def _trial(subject: Subject, runs: Measurements) -> Trial:
         means,
         tau_of(*halves),
         subject.assumed,
+        published=True,
     )

@@ -8,7 +8,7 @@ Six of them were measured again on the machine of the recordings.
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -27,6 +27,7 @@ from hasp.predict.predict import STANDS_IN
 from hasp.predict.rebuild import rebuild
 from hasp.predict.runs import Case, Runs, variants
 from hasp.predict.validation.programs import Program, programs_of, record
+from hasp.predict.validation.published import forms_for
 from hasp.predict.validation.score import (
     MATTERS_MUST,
     TAU_64_GOAL,
@@ -168,6 +169,7 @@ class Trial:
     measured: Figures
     repeated: float | None  # tau of the study's own runs among themselves
     assumed: Assumed = AS_RECORDED
+    published: bool = False  # also simulate locks in their published form
     # measured on the machine of the recordings, and the tau of those runs
     again: Figures | None = None
     again_repeated: float | None = None
@@ -190,9 +192,9 @@ def carry_out(
     try:
         for trial in trials:
             name = trial.program.name
-            predicted, remark = predicted_of(trial, folder, machine, jobs)
+            predicted, forms, remark = predicted_of(trial, folder, machine, jobs)
             scores.append(
-                score(name, trial.measured, predicted, remark, trial.repeated)
+                score(name, trial.measured, predicted, remark, trial.repeated, forms)
             )
             if trial.again:
                 repeated = trial.again_repeated
@@ -206,10 +208,11 @@ def carry_out(
 
 def predicted_of(
     trial: Trial, folder: Path, machine: Machine, jobs: int | None
-) -> tuple[Figures, str]:
+) -> tuple[Figures, Figures, str]:
     """Return the predicted throughput by lock, and what limits it.
 
-    There is none if no mutex was recorded that could limit the program.
+    The second figures are those of the published forms. There are none if no mutex was
+    recorded that could limit the program.
     """
     name = trial.program.name
     trace = folder / f"{name.replace(' ', '-')}.trace"
@@ -217,18 +220,20 @@ def predicted_of(
         output.note(f"recording {name}")
         record(trial.program, trace, trial.recorded)
     if not trace.exists():
-        return {}, "nothing was recorded: no lock"
+        return {}, {}, "nothing was recorded: no lock"
     try:
         load = rebuild(open_profile(trace), trial.threads, trial.assumed.busy)
     except HaspError as problem:
-        return {}, problem.message.partition(": ")[2]
+        return {}, {}, problem.message.partition(": ")[2]
     if trial.assumed.mutexes:
         load = with_mutexes(load)
     if load.kind is RWLOCK:  # the study replaces mutexes only
-        return {}, "reader-writer locks only"
+        return {}, {}, "reader-writer locks only"
     output.note(f"simulating {name}, {trial.threads} threads")
-    predicted = predictions(load, machine, list(trial.measured), jobs, trial.threads)
-    return predicted, ", ".join(site.name for site in load.sites[:2])
+    own, forms = predictions(
+        load, machine, list(trial.measured), jobs, trial.threads, trial.published
+    )
+    return own, forms, ", ".join(site.name for site in load.sites[:2])
 
 
 def with_mutexes(load: Load) -> Load:
@@ -243,20 +248,35 @@ def predictions(
     locks: list[str],
     jobs: int | None,
     threads: int,
-) -> dict[str, float]:
-    """Return the median throughput with that many threads, in sections per ns."""
+    published: bool = False,
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Return the median throughput with that many threads, in sections per ns.
+
+    The second figures are those of the published forms, if `published`.
+    """
     known = {lock.name for lock in native.locks() if not lock.is_reference}
     names = [lock for lock in locks if lock in known]
+    cpus = machine.topology.cpus
+    forms = forms_for(load, threads, cpus) if published else {}
     with flattened(machine) as path:
         runs = Runs(load, machine, path)
         runs = runs.of(calibrated(runs, STANDS_IN[load.kind], jobs))
-        cases = [Case(n, threads, variant) for n in names for variant in variants(1)]
-        done = runs.run(cases, jobs)
+        own = _medians(runs, {name: name for name in names}, threads, jobs)
+        others = {name: forms[name] for name in names if name in forms}
+        return own, _medians(runs.of_published(), others, threads, jobs)
+
+
+def _medians(
+    runs: Runs, locks: Mapping[str, str], threads: int, jobs: int | None
+) -> dict[str, float]:
+    """Return the throughput under each lock; `locks` has its name in the simulator."""
+    done = runs.run(
+        (Case(lock, threads, one) for lock in locks.values() for one in variants(1)),
+        jobs,
+    )
     return {
-        name: median(
-            done[Case(name, threads, variant)].throughput for variant in variants(1)
-        )
-        for name in names
+        name: median(done[Case(lock, threads, one)].throughput for one in variants(1))
+        for name, lock in locks.items()
     }
 
 
@@ -288,7 +308,23 @@ def report_study(scores: list[Score], json: str | None) -> int:
             f"{TAU_64_MUST}, goal {TAU_64_GOAL}: "
             f"{_reached(tau, TAU_64_MUST, TAU_64_GOAL)})"
         )
+        _print_forms(scores)
     return 0 if tau >= TAU_64_MUST else EXIT_FINDING
+
+
+def _print_forms(scores: Sequence[Score]) -> None:
+    out = output.console()
+    table = output.table()
+    # HASP'S, PUBLISHED: tau over the locks of which there is a published form.
+    for heading in ("", "LOCKS", "HASP'S", "PUBLISHED"):
+        table.add_column(heading, justify="right" if heading else "left")
+    for one in scores:
+        own, forms = _tau(one.tau_of_forms), _tau(one.tau_published)
+        table.add_row(one.program, str(one.forms), own, forms)
+    out.print("\nLocks of which the simulator has the published form:")
+    out.print(table)
+    mean = sum(one.tau_published or 0.0 for one in scores) / len(scores)
+    out.print(f"order of these locks in their published form, mean tau: {mean:.2f}")
 
 
 def _rows(scores: Sequence[Score], measured_by: str) -> list[dict[str, Any]]:

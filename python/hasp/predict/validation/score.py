@@ -33,6 +33,11 @@ class Score:
     remark: str = ""
     # Kendall's tau-b between the study's own runs of even and of odd number
     repeated: float | None = None
+    # Over the locks whose published form was simulated, too: their number, and tau with
+    # Hasp's code and with the published one.
+    forms: int = 0
+    tau_of_forms: float | None = None
+    tau_published: float | None = None
 
     @property
     def matters(self) -> bool:
@@ -51,8 +56,14 @@ def score(
     predicted: Figures,
     remark: str,
     repeated: float | None = None,
+    forms: Figures | None = None,
 ) -> Score:
-    """Compare the throughput of the locks that both have."""
+    """Compare the throughput of the locks that both have.
+
+    `forms` are the predictions for locks in their published form.
+    """
+    forms = forms or {}
+    own = {lock: figure for lock, figure in predicted.items() if lock in forms}
     return Score(
         program,
         tau_of(measured, predicted),
@@ -60,6 +71,9 @@ def score(
         _deviation(predicted),
         remark,
         repeated,
+        len(forms),
+        tau_of(measured, own),
+        tau_of(measured, forms),
     )
 
 
