@@ -86,7 +86,7 @@ FAULTS = {
     ),
     "a service takes a failed exchange for an abort": fault(
         "services.c",
-        "TX_ABORTED))\n                return busy(other);",
+        "TX_ABORTED)) /* M5 */\n                return busy(other);",
         "TX_ABORTED) &&\n                status_state(status) == TX_COMMITTING)"
         "\n                return busy(other);",
         "increments",

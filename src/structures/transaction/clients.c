@@ -6,6 +6,8 @@
 #include "structures/turn.h"
 #include "structures/transaction/writes.h"
 
+enum { LOADS_SEEN = 64 }; /* whose accesses the next transaction repeats */
+
 unsigned services_ask(struct tx_services *services, uint64_t service,
                       void *(*section)(void *), void *context)
 {
@@ -29,6 +31,8 @@ int services_join(struct transaction *tx)
     client->number = number;
     client->tx = tx;
     client->effective = 0;
+    client->stored = 0;
+    client->wanted_count = 0;
     tx->client = client;
     tx->eager = services->eager;
     tx->filter = tx->filter_empty = UINT64_MAX; /* each load comes to services_load() */
@@ -132,22 +136,67 @@ static int ask(struct transaction *tx, uint64_t service, void *(*section)(void *
 static uint64_t noted(const struct tx_client *client, uint64_t stripe,
                       enum tx_access access)
 {
-    return client->attempt << 30 | stripe << 1 | (uint64_t)access;
+    return client->attempt << 30 | tx_wish(stripe, access);
+}
+
+static uint64_t *note_of(struct tx_client *client, uint64_t stripe)
+{
+    return &client->known[stripe % TX_KNOWN];
+}
+
+/* Returns whether the client remembers that it may do this. */
+static bool is_known(struct tx_client *client, uint64_t stripe, enum tx_access access)
+{
+    uint64_t known = *note_of(client, stripe);
+    return known == noted(client, stripe, access) ||
+           known == noted(client, stripe, TX_WRITES_IT);
+}
+
+/* Gets the stripes of the request, all from one service. */
+static int get_wanted(struct transaction *tx)
+{
+    struct tx_client *client = tx->client;
+    if (!client->wanted_count)
+        return TX_OK;
+    uint64_t first = tx_wish_stripe(client->wanted[0]);
+    int result = ask(tx, first % client->services->count, service_grant);
+    for (uint32_t i = 0; i < client->wanted_count && result == TX_OK; i++) {
+        uint64_t stripe = tx_wish_stripe(client->wanted[i]);
+        *note_of(client, stripe) =
+            noted(client, stripe, tx_wish_access(client->wanted[i]));
+    }
+    client->wanted_count = 0;
+    return result;
 }
 
 static int get_stripe(struct transaction *tx, uint64_t stripe, enum tx_access access)
 {
     struct tx_client *client = tx->client;
-    uint64_t *known = &client->known[stripe % TX_KNOWN];
-    if (*known == noted(client, stripe, access) ||
-        *known == noted(client, stripe, TX_WRITES_IT))
+    if (is_known(client, stripe, access))
         return TX_OK;
-    client->stripe = stripe;
-    client->access = access;
-    int result = ask(tx, stripe % client->services->count, service_grant);
-    if (result == TX_OK)
-        *known = noted(client, stripe, access);
-    return result;
+    client->wanted[0] = tx_wish(stripe, access);
+    client->wanted_count = 1;
+    return get_wanted(tx);
+}
+
+/* How the transaction asks for the stripe of its next load. */
+static enum tx_access access_of_load(const struct transaction *tx)
+{
+    return tx->read_count < LOADS_SEEN && tx->client->stored >> tx->read_count & 1
+               ? TX_WRITES_IT
+               : TX_READS_IT;
+}
+
+/* Notes which loads were of stripes that the transaction stores to. */
+static void note_stored(struct transaction *tx)
+{
+    struct tx_client *client = tx->client;
+    client->stored = 0;
+    for (uint32_t i = 0; i < tx->read_count && i < LOADS_SEEN; i++) {
+        uint64_t stripe = services_stripe(tx->memory, tx->reads[i]);
+        bool stored = *note_of(client, stripe) == noted(client, stripe, TX_WRITES_IT);
+        client->stored |= (uint64_t)stored << i;
+    }
 }
 
 int services_load(struct transaction *tx, const struct atomic_u64 *word,
@@ -155,7 +204,7 @@ int services_load(struct transaction *tx, const struct atomic_u64 *word,
 {
     if (tx->read_count == tx->reads_most)
         return tx_fail(tx, TX_TOO_LARGE, &tx->counts.too_large);
-    int result = get_stripe(tx, services_stripe(tx->memory, word), TX_READS_IT);
+    int result = get_stripe(tx, services_stripe(tx->memory, word), access_of_load(tx));
     if (result != TX_OK)
         return result;
     uint64_t found = load_acquire(word); /* M4 */
@@ -173,23 +222,38 @@ int services_own(struct transaction *tx, const struct atomic_u64 *word)
     return result == TX_OK ? check(tx) : result;
 }
 
+/* Gets what the transaction stores to from one service. */
+static int get_written_from(struct transaction *tx, uint64_t service)
+{
+    struct tx_client *client = tx->client;
+    int result = TX_OK;
+    for (uint32_t i = 0; i < tx->write_count && result == TX_OK; i++) {
+        uint64_t stripe = services_stripe(tx->memory, tx->writes[i].word);
+        if (stripe % client->services->count != service ||
+            is_known(client, stripe, TX_WRITES_IT))
+            continue;
+        client->wanted[client->wanted_count++] = tx_wish(stripe, TX_WRITES_IT);
+        if (client->wanted_count == TX_WANTED)
+            result = get_wanted(tx);
+    }
+    return result == TX_OK ? get_wanted(tx) : result;
+}
+
 /* Gets all stripes that the transaction stores to. */
 static int get_written(struct transaction *tx)
 {
     struct tx_client *client = tx->client;
     uint64_t asked = 0;
-    for (uint32_t i = 0; i < tx->write_count; i++) {
-        uint64_t service =
-            services_stripe(tx->memory, tx->writes[i].word) % client->services->count;
-        if (asked >> service & 1)
+    int result = TX_OK;
+    for (uint32_t i = 0; i < tx->write_count && result == TX_OK; i++) {
+        uint64_t stripe = services_stripe(tx->memory, tx->writes[i].word);
+        uint64_t service = stripe % client->services->count;
+        if (asked >> service & 1 || is_known(client, stripe, TX_WRITES_IT))
             continue;
         asked |= (uint64_t)1 << service;
-        client->service = (uint32_t)service;
-        int result = ask(tx, service, service_grant_all);
-        if (result != TX_OK)
-            return result;
+        result = get_written_from(tx, service);
     }
-    return TX_OK;
+    return result;
 }
 
 /* Counts the time of the attempt, which commits. */
@@ -203,8 +267,10 @@ static int note_effective(struct tx_client *client)
 int services_commit(struct transaction *tx)
 {
     struct tx_client *client = tx->client;
-    if (!tx->write_count)
+    if (!tx->write_count) {
+        client->stored = 0;
         return check(tx) == TX_OK ? note_effective(client) : tx->state;
+    }
     int result = client->services->eager ? TX_OK : get_written(tx);
     if (result != TX_OK)
         return result;
@@ -215,6 +281,7 @@ int services_commit(struct transaction *tx)
         return fail(tx, ANSWER_LOST + status_cause(running));
     for (uint32_t i = 0; i < tx->write_count; i++)
         store_release(tx->writes[i].word, tx->writes[i].value); /* M4 */
+    note_stored(tx);
     return note_effective(client);
 }
 
@@ -224,9 +291,13 @@ void services_forget(struct transaction *tx, const struct atomic_u64 *word)
     uint64_t stripe = services_stripe(tx->memory, word);
     for (uint32_t i = 0; i < tx->read_count; i++)
         if (services_stripe(tx->memory, tx->reads[i]) == stripe)
-            return; /* another word of the stripe */
-    client->known[stripe % TX_KNOWN] = 0;
-    client->stripe = stripe;
+            return;                       /* another word of the stripe */
+    enum tx_access access = TX_WRITES_IT; /* of a load that asked as a writer */
+    for (uint32_t i = 0; i < tx->write_count; i++)
+        if (services_stripe(tx->memory, tx->writes[i].word) == stripe)
+            access = TX_READS_IT;
+    *note_of(client, stripe) = 0;
+    client->wanted[0] = tx_wish(stripe, access);
     services_ask(client->services, stripe % client->services->count, service_forget,
                  client);
 }

@@ -40,8 +40,7 @@ static bool note(struct tx_services *services, struct tx_grants *grants,
 {
     if (unlikely(grants->count == grants->room)) {
         uint32_t room = grants->room ? 2 * grants->room : GRANTS_FIRST;
-        uint32_t *larger =
-            (uint32_t *)tx_take(services->memory, room * sizeof *larger);
+        uint32_t *larger = (uint32_t *)tx_take(services->memory, room * sizeof *larger);
         if (!larger)
             return false;
         if (grants->stripes)
@@ -121,14 +120,13 @@ static enum tx_answer abort_all(struct tx_services *services,
             continue;
         struct atomic_u64 *cell = &services->clients[other].status;
         uint64_t status = load_acquire(cell);
-        uint64_t aborted =
-            (status & ~(uint64_t)(TX_STATES - 1)) | (uint64_t)conflict << TX_STATE_BITS;
+        uint64_t aborted = (status & ~(uint64_t)(TX_STATES - 1)) | (uint64_t)conflict
+                                                                       << TX_STATE_BITS;
         if (status_attempt(status) == service->grants[other].attempt) {
             if (status_state(status) == TX_COMMITTING)
                 return busy(other);
             if (status_state(status) == TX_RUNNING &&
-                !compare_exchange_relaxed(cell, &status,
-                                          aborted | TX_ABORTED)) /* M5 */
+                !compare_exchange_relaxed(cell, &status, aborted | TX_ABORTED)) /* M5 */
                 return busy(other);
         }
         take_back(services, service, other);
@@ -142,8 +140,7 @@ static enum tx_answer clear(struct tx_services *services, uint64_t stripe,
 {
     struct tx_service *service = service_of(services, stripe);
     enum tx_conflict conflict;
-    uint64_t users =
-        users_of(stripe_at(services, stripe), client, access, &conflict);
+    uint64_t users = users_of(stripe_at(services, stripe), client, access, &conflict);
     if (likely(!users))
         return ANSWER_GRANTED;
     enum tx_answer answer = judge(services, service, &users, priority, client);
@@ -168,8 +165,8 @@ static enum tx_answer grant_one(struct tx_client *client, uint64_t at,
     }
     if (status_state(status) == TX_ABORTED)
         return (enum tx_answer)(ANSWER_LOST + status_cause(status));
-    enum tx_answer answer = clear(services, at, load_relaxed(&client->priority),
-                                  client->number, access);
+    enum tx_answer answer =
+        clear(services, at, load_relaxed(&client->priority), client->number, access);
     if (answer != ANSWER_GRANTED)
         return answer;
     if (!(stripe->readers & own) && stripe->writer != client->number + 1 &&
@@ -190,28 +187,22 @@ static void *answered(enum tx_answer answer)
 void *service_grant(void *context)
 {
     struct tx_client *client = (struct tx_client *)context;
-    return answered(grant_one(client, client->stripe, client->access));
-}
-
-void *service_grant_all(void *context)
-{
-    struct tx_client *client = (struct tx_client *)context;
-    const struct transaction *tx = client->tx;
-    for (uint32_t i = 0; i < tx->write_count; i++) {
-        uint64_t stripe = services_stripe(tx->memory, tx->writes[i].word);
-        if (stripe % client->services->count != client->service)
-            continue;
-        enum tx_answer answer = grant_one(client, stripe, TX_WRITES_IT);
-        if (answer != ANSWER_GRANTED)
-            return answered(answer);
-    }
-    return answered(ANSWER_GRANTED);
+    enum tx_answer answer = ANSWER_GRANTED;
+    for (uint32_t i = 0; i < client->wanted_count && answer == ANSWER_GRANTED; i++)
+        answer = grant_one(client, tx_wish_stripe(client->wanted[i]),
+                           tx_wish_access(client->wanted[i]));
+    return answered(answer);
 }
 
 void *service_forget(void *context)
 {
     struct tx_client *client = (struct tx_client *)context;
-    stripe_at(client->services, client->stripe)->readers &= ~bit_of(client->number);
+    uint64_t stripe = tx_wish_stripe(client->wanted[0]);
+    struct tx_stripe *forgotten = stripe_at(client->services, stripe);
+    forgotten->readers &= ~bit_of(client->number);
+    if (tx_wish_access(client->wanted[0]) == TX_WRITES_IT &&
+        forgotten->writer == client->number + 1)
+        forgotten->writer = 0;
     return answered(ANSWER_GRANTED);
 }
 

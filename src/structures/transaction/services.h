@@ -5,7 +5,9 @@
  * belongs to a service, which alone records its readers and its writer. A transaction
  * asks the service for each stripe before it reads it; it asks for those that it stores
  * to before it commits, or at each store (eager). Words are in memory that all threads
- * share; messages only concern ownership.
+ * share; messages only concern ownership. Unlike in TM2C, a transaction whose i-th load
+ * was of a stripe that it stored to asks for the i-th load of its next one as a writer,
+ * so that it need not ask again.
  *
  * If the stripe is in use, a contention manager decides whether the transaction that
  * asks goes on, or those that have the stripe. The loser is aborted. Each transaction
@@ -44,6 +46,7 @@
 enum {
     TX_CLIENTS = HANDOVER_LIMIT == 1 ? 4 : 64, /* open transactions */
     TX_KNOWN = HANDOVER_LIMIT == 1 ? 4 : 128,  /* stripes that a client remembers */
+    TX_WANTED = HANDOVER_LIMIT == 1 ? 1 : 22,  /* stripes in a request */
 };
 
 enum tx_access { TX_READS_IT, TX_WRITES_IT };
@@ -86,15 +89,16 @@ struct tx_service {
 struct tx_client {
     struct atomic_u64 status __attribute__((aligned(CACHE_LINE)));
     struct atomic_u64 priority;
-    /* Of the request. */
     struct tx_services *services;
-    struct transaction *tx;
-    uint64_t stripe;
-    enum tx_access access;
-    uint32_t number, service;
+    /* The request. All that a service reads is here, in one line if it is short: each
+     * further line would have to come from the client's CPU. */
+    uint32_t number, wanted_count;
+    uint32_t wanted[TX_WANTED]; /* tx_wish() */
 
     /* Private to the client's thread. */
     uint64_t known[TX_KNOWN] __attribute__((aligned(CACHE_LINE)));
+    struct transaction *tx;
+    uint64_t stored; /* a bit for each of the first loads of the last commit */
     uint64_t attempt;
     uint64_t arrived;   /* greedy: rank of its first attempt in time */
     uint64_t effective; /* fair: ticks of the attempts that committed */
@@ -153,9 +157,10 @@ unsigned services_ask(struct tx_services *services, uint64_t service,
 
 /* The sections that a service executes. Those of a transaction get its struct tx_client
  * as their context, those of a direct access a struct tx_direct. */
-void *service_grant(void *context);     /* a stripe to the client */
-void *service_grant_all(void *context); /* all of `service` that the client stores to */
-void *service_forget(void *context);    /* the client no longer reads the stripe */
+void *service_grant(void *context); /* what the client wants, all from this service */
+/* The client no longer reads the stripe that it wants, nor stores to it if it wants to
+ * store to it. */
+void *service_forget(void *context);
 void *service_load(void *context);
 void *service_store(void *context);
 
@@ -169,6 +174,22 @@ static inline uint64_t services_stripe(const struct tx_memory *memory,
                                        const struct atomic_u64 *word)
 {
     return ((uintptr_t)word >> memory->shift) & (memory->stripes - 1);
+}
+
+/* A stripe in a request. */
+static inline uint32_t tx_wish(uint64_t stripe, enum tx_access access)
+{
+    return (uint32_t)(stripe << 1 | access);
+}
+
+static inline uint64_t tx_wish_stripe(uint32_t wish)
+{
+    return wish >> 1;
+}
+
+static inline enum tx_access tx_wish_access(uint32_t wish)
+{
+    return wish & 1 ? TX_WRITES_IT : TX_READS_IT;
 }
 
 static inline uint64_t status_attempt(uint64_t status)
