@@ -53,6 +53,7 @@ KINDS = {
     "channel": Structure("channel", ("spin", "park", "park-fenced")),
     "ring.h": Structure("ring", ("spin", "park", "park-fenced")),
     "map": Structure("map", ("map", "map-words")),
+    "words.h": Structure("map", ("map-words",)),
     "transaction": Structure(
         "transaction", ("transaction", "messages", "messages-eager")
     ),

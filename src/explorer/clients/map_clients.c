@@ -81,6 +81,18 @@ static void insertion_is_seen(unsigned thread)
     }
 }
 
+/* Whoever finds that a key has been removed sees what was done before. */
+static void removal_orders(unsigned thread)
+{
+    static uint32_t done;
+    if (thread == 0) {
+        done = 1;
+        take_out(0, FIRST);
+    } else if (!find(1, FIRST)) {
+        expect(done == 1, "a removal is seen before what came before it");
+    }
+}
+
 static void writers(unsigned thread)
 {
     if (thread == 0)
@@ -132,12 +144,19 @@ static void grow(struct map *map, unsigned thread)
     epochs_leave(&records[thread], outermost);
 }
 
+static void look_while_it_moves(void)
+{
+    expect(find(1, FIRST) == OLD, "an entry is not found while it is moved");
+    uint64_t value = find(1, SECOND);
+    expect(!value || value == FRESH, "a value of another key");
+}
+
 static void table_is_replaced(unsigned thread)
 {
     if (thread == 0)
         grow(&words, 0);
     else if (thread == 1)
-        expect(find(1, FIRST) == OLD, "an entry is not found while it is moved");
+        look_while_it_moves();
     else
         put(2, SECOND, FRESH);
 }
@@ -252,6 +271,11 @@ const struct client map_clients[] = {
      .summary = "an entry is inserted, and found twice",
      .threads = 2,
      .body = insertion_is_seen,
+     .finish = finish_nothing},
+    {.name = "removal",
+     .summary = "an entry is removed after a plain store, and the other thread searches",
+     .threads = 2,
+     .body = removal_orders,
      .finish = finish_nothing},
     {.name = "writers",
      .summary = "two threads insert and one removes",

@@ -172,12 +172,17 @@ uint64_t find_in(struct map *map, unsigned thread, uint64_t key)
     struct map_key sought;
     uint64_t value = 0;
     begin_operation();
-    if (as_words && words_get(map, &records[thread], key, &value) != WORDS_ELSEWHERE)
+    int result = WORDS_ELSEWHERE;
+    if (as_words)
+        result = words_get(map, &records[thread], key, &value);
+    expect(result != MAP_OK || value, "a value is not there yet");
+    if (result != WORDS_ELSEWHERE)
         return value;
     if (!map_key(map, &sought, &key, WORD))
         return 0;
     bool outermost = epochs_enter(&epochs, &records[thread]);
     bool found = map_find(map, &sought, &value);
     epochs_leave(&records[thread], outermost);
+    expect(!found || value, "a value is not there yet");
     return found ? value : 0;
 }
