@@ -25,6 +25,12 @@
  *
  * I1. Bit 4 is set only if it was clear, so there is at most one spinner, and the bits
  *     above it stay 0.
+ *
+ * The spinner takes a lock that threads return to at once as soon as it can; that of
+ * futex.h measures whether to leave it to its users. 8 threads that pass such a lock on
+ * take 2.4 times (1.7 to 3.5) as long as with glibc's mutex (`hasp compare --threads 8
+ * --runs 7` on two CPUs, OCaml's counter of docs/studies/advice/unseen2.toml); futex
+ * takes 0.99 times.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_SPINBIT_H
 #define HASP_LOCKS_ALGORITHMS_SPINBIT_H
