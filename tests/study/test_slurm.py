@@ -138,8 +138,9 @@ def test_a_campaign_is_run_and_collected(plan, store, capsys):
 
 
 @pytest.mark.slow
-def test_jobs_survive_an_interruption_and_are_found_again(long_plan, store, capsys):
-    words = words_for(long_plan, store)
+def test_jobs_survive_an_interruption_and_are_found_again(plan, store, capsys):
+    plan.write_text(PLAN.replace("SECONDS", "1.5"))  # two calls must meet the jobs
+    words = words_for(plan, store)
     child = subprocess.Popen(
         [sys.executable, "-c", RUN_HASP, *words], stderr=subprocess.PIPE, text=True
     )
@@ -147,11 +148,11 @@ def test_jobs_survive_an_interruption_and_are_found_again(long_plan, store, caps
     child.send_signal(signal.SIGINT)
     _, said = child.communicate(timeout=20)
     assert child.returncode == 130
-    assert "the jobs go on" in said
-    assert run(long_plan, store, "--partition", "one") == 2
+    assert "the jobs continue" in said
+    assert run(plan, store, "--partition", "one") == 2
     assert "submitted with other options" in capsys.readouterr().err
-    assert run(long_plan, store) == 0
-    assert "is already there" in capsys.readouterr().err
+    assert run(plan, store) == 0
+    assert "waiting for it instead of submitting" in capsys.readouterr().err
     assert complete(store)
     assert len(arrays(store)) == 1
 
@@ -173,7 +174,7 @@ def test_two_calls_at_once_submit_one_job(long_plan, store, cluster):
 @pytest.mark.slow
 def test_cancelled_jobs_keep_their_runs(long_plan, store, capsys):
     assert run(long_plan, store, "--cancel") == 0
-    assert "no job of this study" in capsys.readouterr().err
+    assert "no job of this campaign" in capsys.readouterr().err
     assert run(long_plan, store, "--no-wait") == 0
     wait_for_runs(store, 2)
     assert run(long_plan, store, "--cancel") == 0
@@ -204,7 +205,7 @@ def test_a_killed_job_loses_at_most_one_run(long_plan, store, cluster):
 @pytest.mark.slow
 def test_work_continues_after_a_time_limit(long_plan, store, capsys):
     assert run(long_plan, store, "--time", "4s") == 0
-    assert "ended before all was done: going on" in capsys.readouterr().err
+    assert "the jobs ended with runs left" in capsys.readouterr().err
     assert complete(store)
     assert len(arrays(store)) > 1
 
@@ -213,7 +214,7 @@ def test_work_continues_after_a_time_limit(long_plan, store, capsys):
 def test_a_time_limit_that_is_too_short_is_reported(plan, store, capsys):
     plan.write_text(PLAN.replace("SECONDS", "20"))
     assert run(plan, store, "--time", "2s") == 2
-    assert "not one run came of them" in capsys.readouterr().err
+    assert "the jobs ended without a single run" in capsys.readouterr().err
     assert len(arrays(store)) == 1
 
 
@@ -283,7 +284,7 @@ def test_a_store_that_is_invisible_on_the_node_is_reported(plan, hidden, capsys)
     said = " ".join(capsys.readouterr().err.split())
     assert "on n3 ended as FAILED and left no log in" in said
     assert (
-        "check that the nodes see that folder under the same name? Here it is on"
+        "check that the nodes see that folder under the same name; here it is on"
         in said
     )
 
@@ -301,4 +302,4 @@ def test_a_node_without_hasp_is_reported(plan, store, hidden):
     )
     assert finished.returncode == 2
     assert f"{python}: No such file or directory" in finished.stderr
-    assert "Hasp must be on the nodes under the same name" in finished.stderr
+    assert "Hasp must be on the nodes under the same path" in finished.stderr

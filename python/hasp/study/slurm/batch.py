@@ -111,7 +111,7 @@ class ClusterRun:
     def _adopt(self, live: list[SlurmJob]) -> None:
         """Wait for the jobs of an earlier call instead of submitting more."""
         self.arrays = {job.array for job in live}
-        words = f"job {', '.join(sorted(self.arrays))} of this study"
+        words = f"job {', '.join(sorted(self.arrays))} of this campaign"
         for array in self.arrays:
             other = self.files.selection_of(array)
             if other not in (None, self.selection):
