@@ -15,6 +15,8 @@ pytest.importorskip("clang.cindex")
 
 SERVERS = ROOT / "tests/programs/servers"
 DECLARATION = re.compile(r"^\s*(static )?pthread_mutex_t \w+")
+# The second one: two mutexes are declared in one line.
+REFUSALS = ("are not rewritten, for", "may be any of")
 # Locks whose sections have exits, results, arrays and indices.
 QUICK = ("access_log.c:12", "cart_shards.c:12")
 
@@ -38,6 +40,7 @@ def test_a_server_is_rewritten(site: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)  # some servers have a dozen locks
 @pytest.mark.parametrize(
     "server", sorted(SERVERS.glob("*.c")), ids=lambda one: one.stem
 )
@@ -48,4 +51,7 @@ def test_each_lock_of_a_server_is_rewritten_or_refused(
         if DECLARATION.match(text):
             status = rewrite(server, number, tmp_path)
             printed = capsys.readouterr().err
-            assert status == 0 or "are not rewritten, for" in printed, printed
+            if "'omp.h' file not found" in printed:
+                pytest.skip("libclang has no omp.h: apt-get install libomp-dev")
+            refused = any(words in printed for words in REFUSALS)
+            assert status == 0 or refused, printed
