@@ -14,6 +14,12 @@
  * K1. The store of COMBINES or DONE (release) pairs with wait_for_grant() (acquire):
  *     the thread sees what the sections before it did, and the result.
  * K2. After it has settled a call, a thread uses the call only as an address.
+ * K3. A waiter counts itself among the parkers before it parks; park() orders that
+ *     before it looks at the cell. A thread settles calls by stores, passes a fence,
+ *     and then looks for parkers. So it finds one, or the waiter finds its call
+ *     settled.
+ *     While there are parkers, or on few CPUs, it settles calls by exchanges: they wait
+ *     until the line has moved, and the section of the next call with them.
  */
 #ifndef HASP_DELEGATION_CALL_H
 #define HASP_DELEGATION_CALL_H
@@ -114,7 +120,17 @@ static inline void *call_result(const struct call *call)
 /* Counts what a combiner has done lately. Waiters read it from time to time. */
 struct progress {
     struct atomic_u32 steps;
+    struct atomic_u32 parkers; /* K3 */
+    bool exact;                /* calls are never settled by stores; constant */
 };
+
+/* Stores pay if CPUs are far from each other. */
+enum { STORES_CPUS = HANDOVER_LIMIT == 1 ? 1 : 8 };
+
+static inline void progress_init(struct progress *progress)
+{
+    progress->exact = cpu_count() < STORES_CPUS;
+}
 
 /* The combiner has executed `served` sections in this hold. */
 static inline void progress_show(struct progress *progress, uint32_t served)
@@ -152,13 +168,38 @@ static inline void call_spin(struct call *call, const struct progress *progress)
     } while (patience_lasts(&patience, progress));
 }
 
+/* From now on, until call_woken(), the caller may park on a cell. */
+static inline void call_parks(struct atomic_u32 *parkers)
+{
+    fetch_add_relaxed(parkers, 1);
+}
+
+static inline void call_woken(struct atomic_u32 *parkers)
+{
+    fetch_add_relaxed(parkers, UINT32_MAX);
+}
+
+static __attribute__((noinline, unused)) uint32_t call_sleep(struct call *call,
+                                                             struct progress *progress)
+{
+    call_parks(&progress->parkers);
+    uint32_t state =
+        wait_for_grant(&call->cell, &call->asleep, SPIN_THEN_PARK, false, NULL);
+    call_woken(&progress->parkers);
+    return state;
+}
+
 /* Waits until the call is settled; returns COMBINES or DONE. */
 static inline uint32_t call_wait(struct call *call, enum waiting waiting,
                                  struct progress *progress)
 {
-    if (may_park(waiting) && still_waiting(load_relaxed(&call->cell)))
-        call_spin(call, progress);
-    return wait_for_grant(&call->cell, &call->asleep, waiting, false, NULL);
+    if (may_park(waiting)) {
+        if (still_waiting(load_relaxed(&call->cell)))
+            call_spin(call, progress);
+        if (still_waiting(load_relaxed(&call->cell)))
+            return call_sleep(call, progress);
+    }
+    return wait_for_grant(&call->cell, &call->asleep, SPIN, false, NULL);
 }
 
 /* Passes the duty to execute sections on to the thread of this call. */
@@ -167,35 +208,54 @@ static inline void call_pass(struct call *call)
     grant_as(&call->cell, WAITER_GRANTED, true);
 }
 
-/* Threads that are asleep although their sections have been executed. They are woken
+/* Threads that may be asleep although their sections have been executed. They are woken
  * together, because sections wait for the thread that executes them. */
-enum { WAKES = 16 };
+enum { WAKES = HANDOVER_LIMIT == 1 ? 2 : 16 };
 
 struct wakes {
     uint32_t count;
+    bool exact; /* these are asleep; otherwise only if there are parkers */
     struct progress *progress;
+    struct atomic_u32 *parkers;
     struct atomic_u32 *cells[WAKES];
 };
 
-static inline void wakes_begin(struct wakes *wakes, struct progress *progress)
+static inline void wakes_begin(struct wakes *wakes, struct progress *progress,
+                               struct atomic_u32 *parkers)
 {
     wakes->count = 0;
     wakes->progress = progress;
+    wakes->parkers = parkers;
+    wakes->exact = progress->exact || load_relaxed(parkers) != 0;
+}
+
+/* Returns whether threads are to be woken. */
+static inline bool wakes_are_due(struct wakes *wakes)
+{
+    if (!wakes->exact) {
+        fence_seq_cst();
+        return load_relaxed(wakes->parkers) != 0;
+    }
+    return true;
 }
 
 /* Wakes them. The caller still has the object, and goes on. */
 static inline void wakes_flush(struct wakes *wakes)
 {
-    for (uint32_t i = 0; i < wakes->count; i++) {
+    const bool due = wakes_are_due(wakes);
+    for (uint32_t i = 0; due && i < wakes->count; i++) {
         unpark(wakes->cells[i], 1);
         progress_show(wakes->progress, 0);
     }
     wakes->count = 0;
+    wakes->exact = wakes->progress->exact || load_relaxed(wakes->parkers) != 0;
 }
 
 /* Wakes them; the caller may have passed the object on. */
-static inline void wakes_end(const struct wakes *wakes)
+static inline void wakes_end(struct wakes *wakes)
 {
+    if (!wakes->count || !wakes_are_due(wakes))
+        return;
     for (uint32_t i = 0; i < wakes->count; i++)
         unpark(wakes->cells[i], 1);
 }
@@ -204,11 +264,15 @@ static inline void wakes_end(const struct wakes *wakes)
 static inline void call_finish(struct call *call, struct wakes *wakes)
 {
     struct atomic_u32 *cell = &call->cell;
-    if (likely(exchange_release(cell, CALL_DONE) != CALL_PARKED))
-        return;
+    if (wakes->exact) {
+        if (exchange_release(cell, CALL_DONE) != CALL_PARKED)
+            return;
+    } else {
+        store_release(cell, CALL_DONE);
+    }
+    wakes->cells[wakes->count++] = cell;
     if (wakes->count == WAKES)
         wakes_flush(wakes);
-    wakes->cells[wakes->count++] = cell;
 }
 
 #endif

@@ -42,12 +42,15 @@ struct delegate {
     uint32_t server_number; /* among those of the executor; its first one */
     struct atomic_u32 busy;                   /* of adaptive.h */
     uint32_t watched; /* its number at a recorder (watch.h), or 0 */
+    struct atomic_u32 period; /* one of so many sections is reported; 0: all */
     struct atomic_u32 tail __attribute__((aligned(CACHE_LINE)));
     struct atomic_u32 word;
     struct atomic_u32 sleepers; /* of flat_combining.h */
     struct atomic_u32 pinned;   /* of rcl_moving.h: it stays where it is */
     struct lock lock;
     struct progress progress __attribute__((aligned(CACHE_LINE)));
+    struct atomic_u32 kept; /* of adaptive.h */
+    uint32_t keeps;         /* of adaptive.h; constant */
     struct delegate_counts counts;
 } __attribute__((aligned(CACHE_LINE)));
 

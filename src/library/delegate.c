@@ -3,6 +3,7 @@
 
 #include "delegation/list/descriptor.h"
 #include "delegation/watch.h"
+#include "platform/xorshift.h"
 
 #include <errno.h>
 
@@ -62,28 +63,70 @@ struct watched_section {
     void *(*section)(void *);
     void *context;
     uint64_t asked, bytes;
+    uint32_t stands_for;
 };
+
+/* Sections of the thread until the next one that is reported, of objects of which not
+ * all are, and a random number. */
+static __thread struct {
+    uint32_t left, random;
+} pause __attribute__((tls_model("initial-exec")));
+
+/* Returns whether the section need not be reported. */
+static bool may_skip(struct delegate *delegate)
+{
+    if (!pause.left || load_relaxed(&delegate->period) <= 1)
+        return false;
+    pause.left--;
+    return true;
+}
+
+/* Returns how many sections the next one stands for. They are chosen at random, so that
+ * a periodic program cannot evade it. */
+static uint32_t choose(const struct delegate *delegate)
+{
+    const uint32_t period = load_relaxed(&delegate->period);
+    if (period <= 1)
+        return 1;
+    pause.random = xorshift32(pause.random ? pause.random : (uint32_t)ticks() | 1);
+    pause.left = pause.random % (2 * period - 1);
+    return period;
+}
 
 static void *execute_watched(void *argument)
 {
     const struct watched_section *own = argument;
-    struct delegation_report report = {.asked = own->asked, .bytes = own->bytes};
+    struct delegation_report report = {
+        .asked = own->asked, .bytes = own->bytes, .stands_for = own->stands_for};
     report.began = ticks();
     void *result = own->section(own->context);
     report.ended = ticks();
     report_counts(own->delegate, &report);
-    watcher()->executed(own->delegate->watched, &report);
+    const uint32_t period = watcher()->executed(own->delegate->watched, &report);
+    if (period != load_relaxed(&own->delegate->period))
+        store_relaxed(&own->delegate->period, period);
     return result;
+}
+
+static __attribute__((noinline)) void *
+call_watched(struct delegate *delegate, void *(*section)(void *), void *context,
+             size_t bytes)
+{
+    struct watched_section own = {.delegate = delegate,
+                                  .section = section,
+                                  .context = context,
+                                  .bytes = bytes,
+                                  .stands_for = choose(delegate)};
+    own.asked = ticks();
+    return executor_operations_of(delegate)->run(delegate, execute_watched, &own);
 }
 
 void *delegate_call_sized(struct delegate *delegate, void *(*section)(void *),
                           void *context, size_t bytes)
 {
-    const struct executor_operations *operations = executor_operations_of(delegate);
-    if (likely(!delegate->watched))
-        return operations->run(delegate, section, context);
-    struct watched_section own = {delegate, section, context, ticks(), bytes};
-    return operations->run(delegate, execute_watched, &own);
+    if (likely(!delegate->watched) || likely(may_skip(delegate)))
+        return executor_operations_of(delegate)->run(delegate, section, context);
+    return call_watched(delegate, section, context, bytes);
 }
 
 void *delegate_call(struct delegate *delegate, void *(*section)(void *), void *context)

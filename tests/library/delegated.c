@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads use two objects under the executor that is given; the second argument "fork"
- * lets a child use one of them, too. */
+/* Threads use two objects under the executor that is given. The second argument: "fork"
+ * lets a child use one of them, too; "few" makes fewer sections; "destroy" destroys. */
 #include <hasp/delegate.h>
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { THREADS = 3, ROUNDS = 4000, OF_CHILD = 500 };
+enum { THREADS = 3, ROUNDS = 4000, FEW = 40, OF_CHILD = 500 };
 
 struct book {
     struct hasp_delegate pages;
@@ -22,6 +22,7 @@ struct entry {
 };
 
 static struct book books[2];
+static int rounds = ROUNDS;
 
 static void *write_entry(void *context)
 {
@@ -40,7 +41,7 @@ static void write_entries(struct book *book, int count)
 
 static void *work(void *unused)
 {
-    for (int i = 0; i < ROUNDS; i++)
+    for (int i = 0; i < rounds; i++)
         write_entries(&books[i % 4 == 0], 1);
     return unused;
 }
@@ -61,6 +62,8 @@ int main(int count, char **words)
         return 2;
     if (hasp_delegate_init(&books[1].pages, words[1]) != 0)
         return 2;
+    if (count > 2 && strcmp(words[2], "few") == 0)
+        rounds = FEW;
     for (int i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, work, NULL);
     for (int i = 0; i < THREADS; i++)

@@ -6,16 +6,22 @@
  *
  * Idea: a thread that finds the lock free takes it and executes its section itself, as
  * with any lock. Others queue. The first of the queue takes the lock and executes the
- * requests of all; while it wants the lock, nobody else takes it. The queue remains in
- * use until a thread was alone in it.
+ * requests of all; while it wants the lock, nobody else takes it. With CPUs enough, the
+ * lock then belongs to the queue, also while that is empty, until some threads in
+ * succession were alone in it. On few CPUs it is free after each combiner: a thread
+ * that takes it with the data in its cache is worth more than a queue there.
  *
  *   tail  of the queue
  *   word  the lock: 0 free, 1 held, 2 held while the combiner may be asleep
- *   busy  1 while a combiner wants or holds the lock
+ *   busy  1 while a combiner wants the lock, or the queue has it
+ *   kept  not 0 while the queue has the lock; half as much after a combiner that was
+ *         alone
+ *   keeps what it is after a combiner that was not
  *
- * A1. A thread executes sections while it holds the lock.
- * A2. The queue has one combiner (Q2), which passes that duty on after it has released
- *     the lock. So at most one thread waits for the lock.
+ * A1. A thread executes sections while it holds the lock, or while it is the combiner
+ *     of the queue (Q2) and that has the lock.
+ * A2. At most one thread waits for the lock: the combiner.
+ * A3. Only the combiner uses `kept`, before it passes that duty on.
  *
  * `busy` is a hint, in a line that is seldom written. The release of the lock pairs
  * with its acquire.
@@ -27,8 +33,14 @@
 
 enum { ADAPTIVE_FREE, ADAPTIVE_HELD, ADAPTIVE_SLEEPER };
 
+enum {
+    ADAPTIVE_KEEPS = HANDOVER_LIMIT == 1 ? 2 : 4,
+    ADAPTIVE_CPUS = HANDOVER_LIMIT == 1 ? 1 : 8, /* from which on it keeps the lock */
+};
+
 static inline bool adaptive_init(struct delegate *delegate)
 {
+    delegate->keeps = cpu_count() >= ADAPTIVE_CPUS ? ADAPTIVE_KEEPS : 0;
     cc_queue_init(&delegate->tail);
     return true;
 }
@@ -52,6 +64,20 @@ static inline void adaptive_acquire(struct delegate *delegate)
         park(&delegate->word, ADAPTIVE_SLEEPER, NULL);
 }
 
+/* Ends the hold of a combiner, which was the only one to ask or not. */
+static inline void adaptive_leave(struct delegate *delegate, uint32_t kept, bool alone)
+{
+    const uint32_t most = delegate->keeps;
+    const uint32_t keep = !alone ? most : (kept ? kept : most) / 2;
+    if (keep != kept)
+        store_relaxed(&delegate->kept, keep);
+    if (keep)
+        return;
+    if (alone)
+        store_relaxed(&delegate->busy, 0);
+    adaptive_release(delegate);
+}
+
 static __attribute__((noinline, unused)) void *
 adaptive_queue(struct delegate *delegate, void *(*section)(void *), void *context,
                enum waiting waiting)
@@ -60,14 +86,14 @@ adaptive_queue(struct delegate *delegate, void *(*section)(void *), void *contex
     if (call_wait(own, waiting, &delegate->progress) == CALL_COMBINES) {
         struct wakes wakes;
         uint32_t served;
-        wakes_begin(&wakes, &delegate->progress);
-        adaptive_acquire(delegate);
+        wakes_begin(&wakes, &delegate->progress, &delegate->progress.parkers);
+        const uint32_t kept = load_relaxed(&delegate->kept);
+        if (!kept)
+            adaptive_acquire(delegate);
         struct call *following =
             cc_queue_serve(own, &wakes, &delegate->progress, &served);
         delegate_count(delegate, served);
-        if (served == 1 && !load_relaxed(&following->next))
-            store_relaxed(&delegate->busy, 0);
-        adaptive_release(delegate);
+        adaptive_leave(delegate, kept, served == 1 && !load_relaxed(&following->next));
         call_pass(following);
         wakes_end(&wakes);
     }

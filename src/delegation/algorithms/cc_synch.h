@@ -92,7 +92,7 @@ static inline void *cc_synch_run(struct delegate *delegate, void *(*section)(voi
     if (call_wait(own, waiting, &delegate->progress) == CALL_COMBINES) {
         struct wakes wakes;
         uint32_t served;
-        wakes_begin(&wakes, &delegate->progress);
+        wakes_begin(&wakes, &delegate->progress, &delegate->progress.parkers);
         struct call *following =
             cc_queue_serve(own, &wakes, &delegate->progress, &served);
         delegate_count(delegate, served);

@@ -53,7 +53,7 @@ static inline void dsm_synch_serve(struct delegate *delegate, struct call *own)
     struct call *call = own;
     struct wakes wakes;
     uint32_t served = 0, counted = 0, next;
-    wakes_begin(&wakes, &delegate->progress);
+    wakes_begin(&wakes, &delegate->progress, &delegate->progress.parkers);
     do {
         if ((next = load_relaxed(&call->next)) != 0)
             prefetch_for_write(&call_at(next)->cell);

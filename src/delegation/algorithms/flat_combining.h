@@ -85,7 +85,7 @@ static inline void flat_combining_try(struct delegate *delegate, struct call *ow
     struct wakes wakes;
     if (load_relaxed(&delegate->word) || !acquire_if(&delegate->word, 0, 1))
         return;
-    wakes_begin(&wakes, &delegate->progress);
+    wakes_begin(&wakes, &delegate->progress, &delegate->sleepers);
     if (still_waiting(load_relaxed(&own->cell)))
         flat_combining_serve(delegate, &wakes);
     store_release(&delegate->word, 0);
@@ -107,7 +107,7 @@ static __attribute__((noinline, unused)) void
 flat_combining_sleep(struct delegate *delegate, struct call *own)
 {
     uint32_t seen = CALL_WAITING;
-    fetch_add_relaxed(&delegate->sleepers, 1);
+    call_parks(&delegate->sleepers);
     if (compare_exchange_relaxed(&own->cell, &seen, CALL_PARKED)) {
         fence_seq_cst();
         seen = CALL_PARKED;
@@ -116,7 +116,7 @@ flat_combining_sleep(struct delegate *delegate, struct call *own)
         while (load_relaxed(&own->cell) == CALL_PARKED)
             park(&own->cell, CALL_PARKED, NULL);
     }
-    fetch_add_relaxed(&delegate->sleepers, UINT32_MAX);
+    call_woken(&delegate->sleepers);
 }
 
 static inline void flat_combining_wait(struct delegate *delegate, struct call *own,

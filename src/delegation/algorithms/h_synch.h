@@ -47,7 +47,7 @@ static inline void *h_synch_run(struct delegate *delegate, void *(*section)(void
     if (call_wait(own, waiting, &delegate->progress) == CALL_COMBINES) {
         struct wakes wakes;
         uint32_t served;
-        wakes_begin(&wakes, &delegate->progress);
+        wakes_begin(&wakes, &delegate->progress, &delegate->progress.parkers);
         delegate->operations->lock(&delegate->lock);
         struct call *following =
             cc_queue_serve(own, &wakes, &delegate->progress, &served);

@@ -51,7 +51,7 @@ static inline void oyama_serve(struct delegate *delegate, uint32_t id)
 {
     struct wakes wakes;
     uint32_t served = 1, counted = 0;
-    wakes_begin(&wakes, &delegate->progress);
+    wakes_begin(&wakes, &delegate->progress, &delegate->progress.parkers);
     for (;;) {
         while (id != OYAMA_HELD && served < COMBINED_MOST) {
             struct call *call = call_at(id);

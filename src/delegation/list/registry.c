@@ -61,6 +61,7 @@ bool delegate_init_at(struct delegate *delegate, unsigned index,
                       const struct lock_operations *lock, uint32_t server)
 {
     memset((void *)delegate, 0, sizeof *delegate);
+    progress_init(&delegate->progress);
     delegate->executor = index;
     delegate->operations = lock;
     delegate->server_number = server;

@@ -30,14 +30,17 @@ static struct record_delegate_sums sums_of(const struct delegation_report *repor
     return sums;
 }
 
-static void executed(uint32_t number, const struct delegation_report *report)
+static uint32_t executed(uint32_t number, const struct delegation_report *report)
 {
     const struct record_delegate_sums sums = sums_of(report);
     /* Counters of two CPUs may differ a little. */
-    const uint64_t waited =
-        report->began > report->asked ? report->began - report->asked : 0;
-    record_delegated(number, waited, report->ended - report->began, report->bytes,
-                     &sums);
+    const struct record_section section = {
+        .waited = report->began > report->asked ? report->began - report->asked : 0,
+        .took = report->ended - report->began,
+        .bytes = report->bytes,
+        .stands_for = report->stands_for,
+    };
+    return record_delegated(number, &section, &sums);
 }
 
 static void destroyed(uint32_t number, const struct delegation_report *report)

@@ -12,7 +12,13 @@
 
 #include <string.h>
 
-enum { OBJECTS_MOST = 1024, RECORDS_MOST = 1 << 14 };
+enum {
+    OBJECTS_MOST = 1024,
+    RECORDS_MOST = 1 << 14,
+    /* One of so many sections is timed. */
+    PERIOD = 16,
+    SAMPLED_PERIOD = 128,
+};
 
 struct object {
     struct trace_delegate *record; /* in the present file, or NULL */
@@ -191,32 +197,44 @@ static void take_sums(struct object *object, const struct record_delegate_sums *
     host->record->replaced = sums->server.replaced - host->before.replaced;
 }
 
-static void add_time(uint64_t taken, uint64_t *sum, uint64_t *most,
+static void add_time(uint64_t taken, uint64_t weight, uint64_t *sum, uint64_t *most,
                      struct trace_histogram *histogram)
 {
-    *sum += taken;
+    *sum += weight * taken;
     if (taken > *most)
         *most = taken;
-    histogram->bucket[trace_bucket(taken)]++;
+    histogram->bucket[trace_bucket(taken)] += (uint32_t)weight;
 }
 
-void record_delegated(uint32_t number, uint64_t waited, uint64_t took, uint64_t bytes,
-                      const struct record_delegate_sums *sums)
+/* Returns how many sections the next one of the object shall stand for. */
+static uint32_t period_of(const struct trace_delegate *record)
+{
+    if (record->sections < TRACE_SECTIONS_REPORTED)
+        return 1;
+    return sampling.sampled_mode ? SAMPLED_PERIOD : PERIOD;
+}
+
+uint32_t record_delegated(uint32_t number, const struct record_section *section,
+                          const struct record_delegate_sums *sums)
 {
     struct object *object = object_at(number);
     if (!object)
-        return;
+        return 1;
     struct trace_delegate *record = object->record;
-    record->sections++;
-    add_time(waited, &record->wait_ticks, &record->wait_most, &record->wait);
-    add_time(took, &record->service_ticks, &record->service_most, &record->service);
-    if (bytes) {
-        record->contexts++;
-        record->context_bytes += bytes;
-        if (bytes > record->context_most)
-            record->context_most = bytes;
+    const uint64_t weight = section->stands_for;
+    record->sections += weight;
+    add_time(section->waited, weight, &record->wait_ticks, &record->wait_most,
+             &record->wait);
+    add_time(section->took, weight, &record->service_ticks, &record->service_most,
+             &record->service);
+    if (section->bytes) {
+        record->contexts += weight;
+        record->context_bytes += weight * section->bytes;
+        if (section->bytes > record->context_most)
+            record->context_most = section->bytes;
     }
     take_sums(object, sums);
+    return period_of(record);
 }
 
 void record_delegate_ended(uint32_t number, const struct record_delegate_sums *sums)

@@ -19,11 +19,17 @@ enum { RECORD_HOSTS = 64 };
 uint32_t record_delegate(const void *object, const char *executor,
                          void *caller) RECORD_HIDDEN;
 
-/* A section of `took` ticks has ended, `waited` ticks after its request had been made
- * when it began. Called by the thread that has the object. `bytes`: see trace_delegate;
- * 0: not known. */
-void record_delegated(uint32_t number, uint64_t waited, uint64_t took, uint64_t bytes,
-                      const struct record_delegate_sums *sums) RECORD_HIDDEN;
+/* A section that has ended. */
+struct record_section {
+    uint64_t waited, took; /* ticks: from its request until it began, and then */
+    uint64_t bytes;        /* of its context; 0: not known */
+    uint64_t stands_for;   /* sections */
+};
+
+/* Called by the thread that has the object. Returns how many sections the next one
+ * shall stand for. */
+uint32_t record_delegated(uint32_t number, const struct record_section *section,
+                          const struct record_delegate_sums *sums) RECORD_HIDDEN;
 
 /* No thread uses the object any more. */
 void record_delegate_ended(uint32_t number,

@@ -16,6 +16,7 @@ from hasp.profile.trace.format import Records, bucket_edges
 from hasp.profile.trace.reader import text
 
 LARGEST = ("held_most", "context_most")
+REPORTED = 1024  # sections of a delegate, of which each one is timed
 
 
 @dataclass(frozen=True)
@@ -158,18 +159,31 @@ def _owner(record: np.void) -> str:
     return text(record["executor"]) + (f":{number}" if number else "")
 
 
+def _sections(record: np.void) -> int:
+    """Return how many there were: the first ones are all in the trace.
+
+    After them the executor's own count is better than an estimate. It lacks those of a
+    hold that has not ended, and those after the last report.
+    """
+    sections = int(record["sections"])
+    if sections <= REPORTED:
+        return sections
+    return max(REPORTED, int(record["held_sections"]))
+
+
 def _delegate(
     record: np.void, host: str, name: str, clock: Clock, edges: tuple[float, ...]
 ) -> Delegates:
-    sections = int(record["sections"])
+    sections = _sections(record)
 
     def times(which: str) -> Distribution:
         if not sections:
             return NOTHING
+        share = sections / int(record["sections"])
         return Distribution(
             tuple(record[which]["bucket"].tolist()),
             edges,
-            clock.ns(int(record[f"{which}_ticks"])),
+            clock.ns(round(int(record[f"{which}_ticks"]) * share)),
             clock.ns(int(record[f"{which}_most"])),
             sections,
         )
