@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Programs of which Debian has the sources: fetched, built, and recorded for tests."""
+"""Programs of which Debian has the sources: fetched and built."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 from pathlib import Path
-
-import pytest
 
 SOURCES = """\
 Types: deb-src
@@ -18,14 +16,18 @@ Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 """
 
 
-def fetch(package: str, folder: Path) -> Path:
-    """Return the unpacked upstream source of a package, below a folder.
+class UnavailableError(Exception):
+    """This machine cannot have the source: another system, or offline."""
 
-    Skips the test where apt has no such source: on other systems, or offline.
+
+def fetch(package: str, folder: Path) -> Path:
+    """Return the unpacked upstream source of a package, in a new folder.
+
+    Raises UnavailableError where apt has no such source.
     """
     for tool in ("apt-get", "bear"):
         if not shutil.which(tool):
-            pytest.skip(f"needs {tool}")
+            raise UnavailableError(f"needs {tool}")
     folder.mkdir(parents=True)
     (folder / "lists/partial").mkdir(parents=True)
     listing = folder / "debian.sources"
@@ -40,11 +42,14 @@ def fetch(package: str, folder: Path) -> Path:
             ["apt-get", *options, *words], cwd=folder, capture_output=True, text=True
         )
         if done.returncode:
-            pytest.skip(f"apt-get cannot fetch {package}: {done.stderr.strip()[-200:]}")
+            reason = done.stderr.strip()[-200:]
+            raise UnavailableError(f"apt-get cannot fetch {package}: {reason}")
     archive = next(folder.glob(f"{package}_*.orig.tar.*"))
     (folder / "source").mkdir()
-    words = ["tar", "-xf", archive, "-C", folder / "source", "--strip-components=1"]
-    subprocess.run(words, check=True)
+    run(
+        ["tar", "-xf", str(archive), "-C", "source", "--strip-components=1"],
+        folder,
+    )
     return folder / "source"
 
 
@@ -57,14 +62,14 @@ def _sources() -> str:
     ).stdout.split("\n")
     pairs = sorted({tuple(line.split()) for line in known if len(line.split()) == 2})
     if not pairs:
-        pytest.skip("apt-get has no package lists here")
+        raise UnavailableError("apt-get has no package lists here")
     return "\n".join(
         SOURCES.format(mirror=mirror, suites=release) for mirror, release in pairs
     )
 
 
 def run(words: list[str], folder: Path, **more: str) -> str:
-    """Return what a command prints. Fails the test with it if the command fails."""
+    """Return what a command prints. Raises RuntimeError if it fails."""
     done = subprocess.run(
         [*words, *(f"{name}={value}" for name, value in more.items())],
         cwd=folder,
@@ -75,5 +80,6 @@ def run(words: list[str], folder: Path, **more: str) -> str:
         errors="replace",
         timeout=900,
     )
-    assert done.returncode == 0, f"{words}:\n{done.stdout[-3000:]}"
+    if done.returncode:
+        raise RuntimeError(f"{words}:\n{done.stdout[-3000:]}")
     return done.stdout
