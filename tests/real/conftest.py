@@ -4,7 +4,7 @@
 `glibc`, the first lock of the list, runs the program without Hasp; a failure there is
 a fault of the workload. In `make test`, a test with `quick_locks(...)` runs under the
 named locks only, or without names under one lock of each structure; it is `real_slow`
-under the others.
+under the others. Tests with `every_third_lock(...)` share the locks among them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from lock_list import records, representatives, wrapped_records
-from real.programs import Launcher, Lock, free_ports
+from real.programs import TURNS, Launcher, Lock, free_ports
 
 PORTS = free_ports()
 
@@ -51,11 +51,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("lock", list(every_algorithm(kind)))
         return
     quick = getattr(metafunc.function, "quick_locks", None)
-    if quick == ():
+    turn = getattr(metafunc.function, "turn", None)
+    if quick == () or turn is not None:
         quick = ("glibc", *representatives())
     parameters = []
-    for lock in every_lock():
+    for number, lock in enumerate(every_lock()):
         slow = quick is not None and lock.name not in quick
+        slow = slow and number % TURNS != turn
         slow = slow or lock.name == "delegate"
         marks = [pytest.mark.real_slow] if slow else []
         parameters.append(pytest.param(lock, id=lock.name, marks=marks))

@@ -321,6 +321,22 @@ def quick_locks(*names: str) -> Callable[[Test], Test]:
     return mark
 
 
+TURNS = 3
+
+
+def every_third_lock(turn: int) -> Callable[[Test], Test]:
+    """Marks a test as `real_slow` except under every third lock, and representatives.
+
+    Tests with different turns, from 0 to 2, take one lock each.
+    """
+
+    def mark(test: Test) -> Test:
+        vars(test)["turn"] = turn
+        return test
+
+    return mark
+
+
 def every(kind: str) -> Callable[[Test], Test]:
     """Runs a test under every algorithm of a kind other than mutexes.
 

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from real.programs import Launcher, Lock, need, quick_locks
+from real.programs import Launcher, Lock, every_third_lock, need, quick_locks
 
 FOUND = re.compile(r"readrandom +:.*\((\d+) of (\d+) found\)")
 
@@ -39,6 +39,7 @@ def test_sysbench_threads(launch: Launcher, lock: Lock) -> None:
     assert number(r"total number of events: +(\d+)", result.stdout) > 0
 
 
+@every_third_lock(0)
 def test_sysbench_mutex(launch: Launcher, lock: Lock) -> None:
     """A fixed amount of work uses many locks and acquisitions."""
     threads = lock.threads(8)
@@ -96,6 +97,7 @@ def db_bench(launch: Launcher, threads: int, entries: int, reads: int) -> str:
     return f"{found} of {asked} found, {kept:.0f} kept"
 
 
+@every_third_lock(1)
 def test_db_bench(launch: Launcher, lock: Lock) -> None:
     """RocksDB with one cache shard: condition variables, then one hot mutex."""
     threads = lock.threads(4)
@@ -121,6 +123,7 @@ def test_sqlite(launch: Launcher, lock: Lock, build_dir: Path) -> None:
     assert report["rows"] >= 5000
 
 
+@every_third_lock(2)
 def test_kyoto_cabinet(launch: Launcher, lock: Lock) -> None:
     """kccachetest checks its own results and prints `ok`."""
     threads = lock.threads(4)
