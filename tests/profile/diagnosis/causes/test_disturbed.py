@@ -46,7 +46,9 @@ def test_a_program_without_cpu_time_is_not_told_to_look_for_sleep() -> None:
     """What it lacks may be all that keeps it from waiting for locks."""
     lonely = program(site(use(20_000, 0, 0, MS // 100)), runnable=2, cpu_ns=50 * MS)
     named = replace(lonely, neighbour=Neighbour("loadgen", 1.2))
-    assert "lack CPU time, which other programs use" in diagnose(lonely).sentence
+    small = replace(lonely, neighbour=Neighbour("cron", 0.2))
+    for some in (lonely, small):
+        assert "lack CPU time, which other programs use" in diagnose(some).sentence
     assert "lack CPU time, which loadgen uses" in diagnose(named).sentence
     calm = program(site(use(20_000, 0, 0, MS // 100)), runnable=1)
     assert "CPU time" not in diagnose(calm).sentence

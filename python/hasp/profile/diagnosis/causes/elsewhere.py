@@ -13,6 +13,7 @@ from hasp.profile.diagnosis.causes.limits import (
     DISTURBED,
     FEW_SAMPLES,
     MATTERS,
+    MOST,
     PART,
     WAKE,
 )
@@ -83,6 +84,15 @@ def _is_idle(facts: Facts) -> bool:
 def _lacks_cpus(facts: Facts) -> bool:
     """Return true if the threads could use more CPU time than other programs left."""
     return facts.granted is not None and facts.granted < DISTURBED
+
+
+def _users_of_the_rest(facts: Facts) -> str:
+    """Name the program that used most of the CPU time that the threads lacked."""
+    neighbour, granted = facts.profile.neighbour, facts.granted
+    lack = facts.running * (1 / granted - 1) if granted else 0.0
+    if neighbour is None or neighbour.cpus < MOST * lack:
+        return "other programs use"
+    return f"{neighbour.name} uses"
 
 
 def _parks(facts: Facts, runtime: Runtime) -> bool:
@@ -192,9 +202,7 @@ def not_locks(facts: Facts) -> Cause:
     if not _is_idle(facts):
         advice = "The CPUs are busy: look at the code (perf top)"
     elif _lacks_cpus(facts):
-        neighbour = facts.profile.neighbour
-        advice = "They lack CPU time, which "
-        advice += f"{neighbour.name} uses" if neighbour else "other programs use"
+        advice = f"They lack CPU time, which {_users_of_the_rest(facts)}"
     else:
         advice = "Look for I/O, sleep and idle time (perf trace -s)"
     problem = "the locks that Hasp sees are not the bottleneck: threads wait "
