@@ -44,8 +44,10 @@ def rows_of(text: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(220)
 def test_every_case_has_a_row_for_every_lock(hasp: Hasp) -> None:
-    completed = hasp("bench", "locks", "--runs=2", "--locks=futex,mcs-park", "--json")
+    words = ("bench", "locks", "--runs=2", "--locks=futex,mcs-park", "--json")
+    completed = hasp(*words, timeout=200)
     assert completed.returncode == 0, completed.stderr
     rows = rows_of(completed.stdout)
     for case, threads in LOCK_CASES:

@@ -20,9 +20,11 @@ from trace_samples import BEGIN, SECOND, Synthetic
 from hasp.base.errors import HaspError
 from hasp.profile.model.build import load
 from hasp.profile.model.profile import Profile
+from hasp.profile.model.thread_shares import owners
 from hasp.profile.model.waiting import waiting
 from hasp.profile.trace import format
 from hasp.profile.trace.format import CHUNK, ChunkKind
+from hasp.profile.trace.reader import Chunk
 
 SEED = int(os.environ.get("HASP_FUZZ_SEED", "5"))
 LOOKED_AT = 4  # elements of each sequence that are read
@@ -190,6 +192,11 @@ def test_damaged_traces_cost_little_memory(good: bytes, tmp_path: Path) -> None:
     finally:
         tracemalloc.stop()
     assert most < 40 * len(good)
+
+
+def test_a_table_of_a_thread_with_an_impossible_number() -> None:
+    table = Chunk(0, 0, 0, 1 << 52, np.zeros(3, format.LOCK_COUNT))
+    assert owners(table).tolist() == [0, 0, 0]
 
 
 @pytest.mark.slow

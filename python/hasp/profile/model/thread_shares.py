@@ -14,13 +14,14 @@ from hasp.profile.trace.reader import Chunk, Trace
 
 SLOT = format.LOCK_COUNT.itemsize
 SLOTS = format.TABLE // SLOT  # of a small table
+THREADS_MOST = np.iinfo(np.uint32).max
 
 
 def owners(chunk: Chunk) -> NDArray[np.uint32]:
     """Return the thread of each slot of a chunk of lock counts; 0 if unknown."""
     slots = np.full(len(chunk.records), chunk.writer, np.uint32)
-    if chunk.writer or not chunk.owner:
-        return slots
+    if chunk.writer or not 0 < chunk.owner <= THREADS_MOST:
+        return slots  # the number of no thread is damage
     # The header takes the place of the first slot.
     slots[: SLOTS - 1] = chunk.owner
     for begin in range(SLOTS - 1, len(slots), SLOTS):
