@@ -200,10 +200,11 @@ def clients_of(build: Build, kind: str) -> list[str]:
 def caught_by(build: Build, task: Task, only: Catch | None = None) -> Catch | None:
     """Return how the mutant is caught, if it is; `only` as it was caught before."""
     kind = task.structure.kind
+    clients = [only.client] if only else clients_of(build, kind)
     with tempfile.TemporaryDirectory(prefix="hasp-mutant-") as folder:
         program = build.make(Path(folder), task)
         for variant in (only.variant,) if only else task.structure.variants:
-            for client in (only.client,) if only else clients_of(build, kind):
+            for client in clients:
                 words = ["--kind", kind, "--lock", variant, "--client", client]
                 limits = ["--states", str(STATES), "--time-limit", "60"]
                 done = build.run([str(program), *words, "--quiet", *limits])

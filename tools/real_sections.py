@@ -50,8 +50,8 @@ class Program:
     libraries: str  # besides Hasp's
     flags: str  # make's variable for the compiler's options; {} are those
     product: str  # in the folder of the build
-    # Runs a product, given the source and an empty folder; returns the rate. Raises
-    # RuntimeError if the output is wrong.
+    # Runs the built program, given the source and an empty folder, and returns its
+    # rate. Raises RuntimeError if its output is wrong.
     load: Callable[[Path, Path, Path], float]
 
 

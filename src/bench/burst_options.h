@@ -17,10 +17,7 @@ struct burst_options {
 
 #define BURST_OPTIONS                                                                  \
     {"subject", 1, NULL, 's'}, {"lock", 1, NULL, 'l'}, {"threads", 1, NULL, 't'},      \
-        {"elements", 1, NULL, 'e'}, {"milliseconds", 1, NULL, 'm'},                    \
-    {                                                                                  \
-        "list", 0, NULL, 'L'                                                           \
-    }
+    {"elements", 1, NULL, 'e'}, {"milliseconds", 1, NULL, 'm'}, {"list", 0, NULL, 'L'}
 
 /* An option of this number, as getopt_long() has found it; 'u' is the percentage.
  * Returns false if it is none of these. */

@@ -97,9 +97,8 @@ static void count_own_signals(struct bucket *bucket, const void *condition)
     store_relaxed(&own->signals, 0);
 }
 
-/* Counts a signal that has found a waiter, and looks at the counts now and then. The
- * signaller does, because it has just counted how far it got while the waiter was
- * away. */
+/* Counts a signal that has found a waiter, and now and then compares the rates. The
+ * signaller does both: it has counted the signals that it sent while nobody waited. */
 static void count_signal(struct bucket *bucket, const void *condition)
 {
     if (HANDOVER_LIMIT == 1)

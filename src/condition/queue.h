@@ -11,8 +11,8 @@
  * exists).
  *
  * How a waiter waits that is awake when it is signalled is measured in the bucket
- * (locks/waiting/patience.h). What counts is how many signals a second there are,
- * because they tell how far the threads get, whether or not a thread waits for them.
+ * (locks/waiting/patience.h). The measure is the rate of signals, including those
+ * that find no waiter, because it shows how fast the threads advance.
  */
 #ifndef HASP_CONDITION_QUEUE_H
 #define HASP_CONDITION_QUEUE_H

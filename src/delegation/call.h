@@ -121,15 +121,15 @@ static inline void *call_result(const struct call *call)
 struct progress {
     struct atomic_u32 steps;
     struct atomic_u32 parkers; /* K3 */
-    bool exact;                /* calls are never settled by stores; constant */
+    bool exact; /* on few CPUs: calls are never settled by stores; constant */
 };
 
-/* Stores pay if CPUs are far from each other. */
-enum { STORES_CPUS = HANDOVER_LIMIT == 1 ? 1 : 8 };
+/* From this many CPUs on, stores pay, because CPUs are far from each other. */
+enum { MANY_CPUS = HANDOVER_LIMIT == 1 ? 1 : 8 };
 
 static inline void progress_init(struct progress *progress)
 {
-    progress->exact = cpu_count() < STORES_CPUS;
+    progress->exact = cpu_count() < MANY_CPUS;
 }
 
 /* The combiner has executed `served` sections in this hold. */

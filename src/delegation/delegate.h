@@ -50,7 +50,6 @@ struct delegate {
     struct lock lock;
     struct progress progress __attribute__((aligned(CACHE_LINE)));
     struct atomic_u32 kept; /* of adaptive.h */
-    uint32_t keeps;         /* of adaptive.h; constant */
     struct delegate_counts counts;
 } __attribute__((aligned(CACHE_LINE)));
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads use two objects under the executor that is given. The second argument: "fork"
- * lets a child use one of them, too; "few" makes fewer sections; "destroy" destroys. */
+/* Threads use two objects under the executor of the first argument. The second argument
+ * may be "fork": a forked child uses an object, too; "few": there are fewer sections;
+ * "destroy": the objects are destroyed at the end. */
 #include <hasp/delegate.h>
 
 #include <pthread.h>

@@ -23,7 +23,7 @@ class Cohorts:
     caches: int  # 0: unknown
 
     def __str__(self) -> str:
-        """Return them in a few words."""
+        """Return their number and what they are, such as `2 by NUMA node`."""
         unit = "last-level cache" if self.by_cache else "NUMA node"
         return f"{self.count} by {unit}"
 

@@ -103,14 +103,19 @@ static force_inline void large_stays(void *memory)
 }
 
 #define HASP_TRANSPORT(prepares)                                                       \
-    {                                                                                  \
-        .bytes = sizeof(struct hasp_lane), .prepare = prepares, .open = hasp_open,     \
-        .try_send = hasp_try_send, .try_receive = hasp_try_receive,                    \
-        .try_send_batch = hasp_send_batch, .try_receive_batch = hasp_receive_batch,    \
-        .send = hasp_send, .receive = hasp_receive, .large_room = hasp_large_room,     \
-        .large_send = hasp_large_send, .large_next = hasp_large_next,                  \
-        .large_done = large_stays                                                      \
-    }
+    {.bytes = sizeof(struct hasp_lane),                                                \
+     .prepare = prepares,                                                              \
+     .open = hasp_open,                                                                \
+     .try_send = hasp_try_send,                                                        \
+     .try_receive = hasp_try_receive,                                                  \
+     .try_send_batch = hasp_send_batch,                                                \
+     .try_receive_batch = hasp_receive_batch,                                          \
+     .send = hasp_send,                                                                \
+     .receive = hasp_receive,                                                          \
+     .large_room = hasp_large_room,                                                    \
+     .large_send = hasp_large_send,                                                    \
+     .large_next = hasp_large_next,                                                    \
+     .large_done = large_stays}
 static const struct transport hasp_transport = HASP_TRANSPORT(hasp_prepare);
 static const struct transport hasp_park_transport = HASP_TRANSPORT(hasp_prepare_park);
 RUNS(hasp_run, hasp_transport)

@@ -16,7 +16,6 @@
  *   busy  1 while a combiner wants the lock, or the queue has it
  *   kept  not 0 while the queue has the lock; half as much after a combiner that was
  *         alone
- *   keeps what it is after a combiner that was not
  *
  * A1. A thread executes sections while it holds the lock, or while it is the combiner
  *     of the queue (Q2) and that has the lock.
@@ -33,14 +32,11 @@
 
 enum { ADAPTIVE_FREE, ADAPTIVE_HELD, ADAPTIVE_SLEEPER };
 
-enum {
-    ADAPTIVE_KEEPS = HANDOVER_LIMIT == 1 ? 2 : 4,
-    ADAPTIVE_CPUS = HANDOVER_LIMIT == 1 ? 1 : 8, /* from which on it keeps the lock */
-};
+/* What `kept` is after a combiner that was not alone, if there are CPUs enough. */
+enum { ADAPTIVE_KEEPS = HANDOVER_LIMIT == 1 ? 2 : 4 };
 
 static inline bool adaptive_init(struct delegate *delegate)
 {
-    delegate->keeps = cpu_count() >= ADAPTIVE_CPUS ? ADAPTIVE_KEEPS : 0;
     cc_queue_init(&delegate->tail);
     return true;
 }
@@ -67,7 +63,7 @@ static inline void adaptive_acquire(struct delegate *delegate)
 /* Ends the hold of a combiner, which was the only one to ask or not. */
 static inline void adaptive_leave(struct delegate *delegate, uint32_t kept, bool alone)
 {
-    const uint32_t most = delegate->keeps;
+    const uint32_t most = delegate->progress.exact ? 0 : ADAPTIVE_KEEPS;
     const uint32_t keep = !alone ? most : (kept ? kept : most) / 2;
     if (keep != kept)
         store_relaxed(&delegate->kept, keep);

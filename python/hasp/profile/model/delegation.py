@@ -16,7 +16,9 @@ from hasp.profile.trace.format import Records, bucket_edges
 from hasp.profile.trace.reader import text
 
 LARGEST = ("held_most", "context_most")
-REPORTED = 1024  # sections of a delegate, of which each one is timed
+# So many sections of a delegate are all timed: TRACE_SECTIONS_REPORTED in
+# src/profiler/trace_delegation.h.
+REPORTED = 1024
 
 
 @dataclass(frozen=True)
