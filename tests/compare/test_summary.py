@@ -177,3 +177,10 @@ def test_only_blocks_with_both_runs_are_paired():
     ]
     ratio = summarise(compared)[1].entry(compared.primary).ratio
     assert ratio.blocks == 5
+
+
+def test_without_runs_of_glibc_there_are_no_ratios():
+    compared = comparison_of({"glibc": [], "mcs": [1.0], "futex": [1.1]})
+    figures, resources = report.grids(compared, summarise(compared))
+    assert [line[2] for line in figures.lines] == ["-", "-"]
+    assert [line[2] for line in resources.lines] == ["-", "-"]

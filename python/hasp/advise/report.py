@@ -169,7 +169,7 @@ def _print_site(site: SiteVerdict, out: Console) -> None:
     for kind in site.avoid:
         line("avoid", kind)
     for hint in site.hints:
-        line("without lock", hint)
+        line("remedy", hint)
     for caution in site.cautions:
         line("but", caution)
     for conflict in site.conflicts:

@@ -107,7 +107,7 @@ def slice_extension() -> str:
         if _libc.prctl(*(ctypes.c_ulong(word) for word in words)) == 0:
             continue
         return {
-            errno.EINVAL: "this kernel has none, as before Linux 7.0",
+            errno.EINVAL: "this kernel does not have them; Linux 7.0 and later do",
             ENOTSUPP: "turned off, in the kernel's configuration or at boot",
             errno.ENXIO: "the C library has not registered rseq",
         }.get(ctypes.get_errno(), os.strerror(ctypes.get_errno()))

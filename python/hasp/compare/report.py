@@ -113,7 +113,7 @@ def _figure_grid(
             (
                 *place,
                 quantity(entry.median, measure.unit),
-                times(entry.ratio) or "1.00",
+                _ratio_cell(row, entry.ratio),
                 interval(entry.ratio),
                 str(len(entry.samples)),
                 f"{verdict} !" if row.failures else verdict,
@@ -142,13 +142,13 @@ def _resource_grid(comparison: Comparison, rows: list[CellSummary]) -> TextTable
         cells: list[str] = []
         for measure in (WALL, CPU, MEMORY):
             entry = row.entry(measure)
-            text, ratio = quantity(entry.median, measure.unit), times(entry.ratio)
+            text = quantity(entry.median, measure.unit)
             floor = FLOOR_MARGIN * comparison.peak_floor_bytes
             if measure == MEMORY and (entry.median or 0) < floor:
                 # Smaller than the process that starts it, so neither is known.
                 cells += [f"< {quantity(floor, measure.unit)}", ""]
             else:
-                cells += [text, ratio or "1.00"]
+                cells += [text, _ratio_cell(row, entry.ratio)]
         lines.append((*_place(comparison, row), *cells))
     whose = "the server's" if comparison.settings.server else "all its processes"
     return TextTable(
@@ -160,6 +160,11 @@ def _resource_grid(comparison: Comparison, rows: list[CellSummary]) -> TextTable
         lines,
         texts=len(_place_headings(comparison)),
     )
+
+
+def _ratio_cell(row: CellSummary, ratio: Ratio | None) -> str:
+    """Return the ratio to the reference; `-` if the reference was not measured."""
+    return "1.00" if row.is_reference else times(ratio) or "-"
 
 
 def _short_trouble(row: CellSummary) -> str:

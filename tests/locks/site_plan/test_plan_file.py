@@ -80,6 +80,7 @@ def test_too_many(tmp_path: Path) -> None:
     ("old", "new", "line", "words"),
     [
         ("version = 1", "version = 2", 1, "version: must be 1"),
+        ("version = 1", "", 1, "version: is missing"),
         ('default = "mcs"', 'default = "msc"', 2, "default: there is no lock"),
         ('default = "mcs"', 'color = "mcs"', 2, "not a key of a plan"),
         ('"b.c:1 &m"\nlock = "ticket"', '"b.c:1 &m"\nlock = "tiket"', 12, "no lock"),

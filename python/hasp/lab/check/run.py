@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hasp.base.errors import EXIT_FINDING, HaspError, Interrupted
-from hasp.base.output import STDOUT, write_json
+from hasp.base.output import STDOUT, note, write_json
 from hasp.base.progress import Display
 from hasp.base.signals import interrupt_on_signals
 from hasp.lab.check.report import print_clients, print_results
@@ -74,6 +74,7 @@ def check_all(options: Options) -> int:
             records.append(record)
     except Interrupted:
         _report(options, records)
+        note(f"interrupted after {len(records)} checks; the others were not made")
         raise
     return _report(options, records)
 

@@ -109,7 +109,10 @@ class _Reader:
 
     def plan(self) -> SitePlan:
         document = self.document
-        if document.get(("version",)) != VERSION:
+        version = document.get(("version",))
+        if version is None:
+            document.fail(("version",), "is missing", f"write version = {VERSION}")
+        if version != VERSION:
             document.fail(
                 ("version",), f"must be {VERSION}", "use the Hasp that wrote the plan"
             )
@@ -148,7 +151,7 @@ class _Reader:
                 number,
                 next(iter(where), "site"),
                 "an entry must have exactly one of offsets, address_offset and frames",
-                "remove the others, or let `hasp advise` write the plan",
+                "keep one of them, or let `hasp advise` write the plan",
             )
         if "frames" in where:
             frames = self.frames(number, table["frames"])
