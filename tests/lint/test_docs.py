@@ -42,6 +42,21 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not broken
 
 
+def linked(page: Path) -> set[Path]:
+    """Return the pages that a page links to."""
+    names = (link.partition("#")[0] for link in LINK.findall(page.read_text()))
+    targets = {(page.parent / name).resolve() for name in names if name}
+    return {target for target in targets if target.suffix == ".md"}
+
+
+def test_every_page_is_at_most_two_links_from_the_index() -> None:
+    """README.md links to the pages for users; docs/README.md lists all of them."""
+    index = {ROOT / "README.md", ROOT / "docs/README.md"}
+    near = index.union(*(linked(page) for page in index))
+    reached = near.union(*(linked(page) for page in near if page.exists()))
+    assert {page for page in PAGES if page not in reached} == set()
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_a_page(verb: str) -> None:
     pages = list((ROOT / "docs").glob(f"hasp-{verb}*.md"))

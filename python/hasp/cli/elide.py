@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hasp.elide.options import Options
 
 NAME = "elide"
-HELP = "say what lock elision gains for a program, predicted or measured"
+HELP = "measure or predict what lock elision gains a program"
 MACHINE = "i7-4770"
 
 EPILOG = """\

@@ -17,7 +17,7 @@ from hasp.locks.native import LockInfo, WrongKind
 from hasp.locks.selection import add_locks_option, select
 
 NAME = "simulate"
-HELP = "run the locks on a simulated machine with 48 or 1,000 cores"
+HELP = "run the locks on a simulated machine, with up to 1,024 cores"
 
 EXAMPLES = """\
 examples:
@@ -36,11 +36,15 @@ examples:
 Runs the locks' own code, compiled for the simulator. The same seed gives the same bytes
 on any host. docs/hasp-simulate.md describes how far results can be trusted.
 
-exit status: 0 success; 1 a deadlock, or a lock that does not exclude; 2 usage error;
-130 after Ctrl-C, with the results so far.
+exit status: 0 success; 1 a deadlock, or two threads in a critical section; 2 usage
+error; 130 after Ctrl-C, with the results so far.
 """
 
-SHORT = ("cs_lines", "cs_ns", "think_ns")  # knobs that have their own option
+SHORT = {  # knobs that have their own option
+    "cs_lines": "cache lines that each critical section reads and writes",
+    "cs_ns": "further time spent in each critical section, in nanoseconds",
+    "think_ns": "pause between a release and the next acquire, in nanoseconds",
+}
 DURATION, WARM_UP = 10e-3, 1e-3
 
 
@@ -106,9 +110,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT,
         help="; ".join(f"{name}: {words}" for name, words in PLACEMENTS.items()),
     )
-    for name in SHORT:
-        words = name.replace("_", "-")
-        add(f"--{words}", metavar="N", help=f"the knob {name}")
+    for name, words in SHORT.items():
+        add(f"--{name.replace('_', '-')}", metavar="N", help=f"{words} (knob {name})")
     add(
         "--knob",
         metavar="NAME=VALUE",

@@ -11,7 +11,7 @@ from hasp.lab.simulate.machines.machine import Machine
 DEFAULT = "default"
 FILL, SPREAD, RANDOM = "fill", "spread", "random"
 PLACEMENTS = {
-    FILL: "core after core, place after place",
+    FILL: "core after core, place (die, tile or chip) after place",
     SPREAD: "alternate between places",
     RANDOM: "random for each seed",
 }
