@@ -5,12 +5,12 @@
  */
 #include "explorer/clients/clients.h"
 #include "explorer/clients/map_freeing.h"
+#include "explorer/clients/map_resizing.h"
 #include "explorer/clients/map_state.h"
 #include "explorer/execution/services.h"
 #include "explorer/base/variables.h"
 
 #include "structures/map/iterate.h"
-#include "structures/map/resize.h"
 #include "structures/map/write.h"
 
 #include <string.h>
@@ -132,56 +132,6 @@ static void finish_updates(void)
     expect(find(FINISHER, FIRST) == OLD + 2, "an update is lost");
 }
 
-static void grow(struct map *map, unsigned thread)
-{
-    begin_operation();
-    bool outermost = epochs_enter(&epochs, &records[thread]);
-    struct table *table = map_table(map);
-    if (table->count == 1)
-        resize_begin(map, table, 2);
-    if (table_next(table))
-        resize_help(map, &records[thread], table);
-    epochs_leave(&records[thread], outermost);
-}
-
-static void look_while_it_moves(void)
-{
-    expect(find(1, FIRST) == OLD, "an entry is not found while it is moved");
-    uint64_t value = find(1, SECOND);
-    expect(!value || value == FRESH, "a value of another key");
-}
-
-static void table_is_replaced(unsigned thread)
-{
-    if (thread == 0)
-        grow(&words, 0);
-    else if (thread == 1)
-        look_while_it_moves();
-    else
-        put(2, SECOND, FRESH);
-}
-
-static void finish_replaced(void)
-{
-    expect(map_table(&words)->count == 2, "the table was not replaced");
-    expect(find(FINISHER, FIRST) == OLD, "an entry was lost");
-    expect(find(FINISHER, SECOND) == FRESH, "an entry was lost");
-}
-
-static void helpers(unsigned thread)
-{
-    if (thread < 2)
-        grow(&words, thread);
-    else
-        put(2, FIRST, FRESH);
-}
-
-static void finish_helpers(void)
-{
-    expect(map_table(&words)->count == 2, "the table was not replaced");
-    expect(find(FINISHER, FIRST) == FRESH, "a value was lost");
-}
-
 /* A bucket is added to the chain and taken out of it. */
 static void chain_grows(unsigned thread)
 {
@@ -194,6 +144,24 @@ static void chain_grows(unsigned thread)
     uint64_t value = find_in(&full, thread, thread == 1 ? FOURTH : SECOND);
     expect(!value || value == (thread == 1 ? FRESH : OLD), "a value of another key");
     expect(value || thread == 1, "an entry is not found");
+}
+
+/* An entry gets a slot of a further bucket that already has another one. The memory of
+ * the slot is cleared, so it looks like the key 0 until the entry is seen. */
+static void further_bucket_fills(unsigned thread)
+{
+    if (thread == 0) {
+        put_into(&full, 0, FOURTH, FRESH);
+        put_into(&full, 0, FIFTH, FRESH);
+        return;
+    }
+    expect(!find_in(&full, 1, 0), "a key is found that nobody has inserted");
+}
+
+static void finish_further(void)
+{
+    expect(find_in(&full, FINISHER, FOURTH) == FRESH, "an insertion is lost");
+    expect(find_in(&full, FINISHER, FIFTH) == FRESH, "an insertion is lost");
 }
 
 static bool visit_pair(void *argument, struct map_span key, struct map_span value)
@@ -216,17 +184,6 @@ static void iteration(unsigned thread)
     }
     begin_operation();
     map_iterate(&words, &records[1], visit_pair, &visited);
-}
-
-static void table_is_freed(unsigned thread)
-{
-    if (thread) {
-        expect(find(1, FIRST) == OLD, "an entry is not found while it is moved");
-        return;
-    }
-    grow(&words, 0);
-    for (int i = 0; i < COLLECTIONS; i++)
-        map_collect(&words);
 }
 
 /* Two threads insert the same key, and a third removes it. */
@@ -303,6 +260,18 @@ const struct client map_clients[] = {
      .threads = 3,
      .body = helpers,
      .finish = finish_helpers},
+    {.name = "growers",
+     .summary = "three threads replace the table, which is replaced once",
+     .threads = 3,
+     .suits = once,
+     .body = growers,
+     .finish = finish_growers},
+    {.name = "movers",
+     .summary = "two threads move a bucket each, and then search both",
+     .threads = 2,
+     .suits = once,
+     .body = movers,
+     .finish = finish_nothing},
     {.name = "free-node",
      .summary = "an entry is replaced and freed while a thread reads it",
      .threads = 2,
@@ -333,21 +302,39 @@ const struct client map_clients[] = {
      .suits = once,
      .body = another_collects,
      .finish = finish_nothing},
+    {.name = "collect-unaided",
+     .summary = "the same where heavy barriers fail: nothing is freed",
+     .threads = 2,
+     .suits = once,
+     .body = another_collects,
+     .finish = finish_nothing,
+     .without_barrier = true},
+    {.name = "free-by-two",
+     .summary = "an entry is replaced and freed while a third thread ends epochs",
+     .threads = 3,
+     .suits = once,
+     .body = node_is_freed_by_two,
+     .finish = finish_nothing},
+    {.name = "free-late",
+     .summary = "a thread frees what another one reads, while a third ends epochs",
+     .threads = 3,
+     .suits = once,
+     .body = node_is_freed_late,
+     .finish = finish_nothing},
     {.name = "chain",
      .summary = "a bucket is added to a chain and removed; two threads search",
      .threads = 3,
      .body = chain_grows,
      .finish = finish_nothing},
+    {.name = "chain-second",
+     .summary = "a second entry gets into a further bucket; a thread searches key 0",
+     .threads = 2,
+     .body = further_bucket_fills,
+     .finish = finish_further},
     {.name = "iterate",
      .summary = "a thread iterates while an entry is removed and another inserted",
      .threads = 2,
      .body = iteration,
-     .finish = finish_nothing},
-    {.name = "free-by-two",
-     .summary = "the same while a third thread ends epochs",
-     .threads = 3,
-     .suits = once,
-     .body = node_is_freed_by_two,
      .finish = finish_nothing},
     {.name = "free-table",
      .summary = "a table is replaced and freed while a thread searches it",

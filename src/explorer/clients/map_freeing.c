@@ -118,3 +118,20 @@ void node_is_freed_by_two(unsigned thread)
         read_node(&nodes, &records[2]);
     }
 }
+
+/* At first a reader is in a section that began in the epoch after that in which the
+ * node was unlinked (I2). One thread ends epochs; another one only finds that they have
+ * ended, and frees. */
+void node_is_freed_late(unsigned thread)
+{
+    begin_operation();
+    if (thread == 0) {
+        map_collect(&held);
+    } else if (thread == 1) {
+        epochs_advance(&held_epochs);
+        epochs_advance(&held_epochs);
+    } else {
+        expect(held_node()->key_bytes != POISON, "a node was freed too early");
+        epochs_leave(&held_records[thread], true);
+    }
+}

@@ -16,5 +16,6 @@ void late_reader(unsigned thread); /* the reader's record is new */
 void record_is_used_again(unsigned thread);
 void another_collects(unsigned thread);
 void node_is_freed_by_two(unsigned thread);
+void node_is_freed_late(unsigned thread); /* it was unlinked before */
 
 #endif

@@ -12,14 +12,16 @@
 enum { LINKS = 4 };
 
 struct block blocks[THREADS][BLOCKS];
-static struct block first_table[4], first_nodes[2];
+static struct block first_table[6], first_nodes[3];
 /* Memory that an entry of FOURTH was in, and that the allocator clears. */
 static struct link links[THREADS][LINKS];
 static unsigned blocks_used[THREADS], links_used[THREADS];
-struct epochs epochs, fenced_epochs;
+struct epochs epochs, fenced_epochs, held_epochs;
 struct epochs_record records[THREADS], fenced_records[THREADS], late_record;
+struct epochs_record held_records[THREADS];
 struct map words, full;
-struct map nodes, fenced_nodes;
+struct map nodes, fenced_nodes, pair, held;
+uint64_t pair_keys[2];
 
 static void *take_link(unsigned thread)
 {
@@ -92,6 +94,38 @@ static void prepare_epochs(struct epochs *made, struct epochs_record *with)
     made->records.raw = (uint64_t)(uintptr_t)&with[THREADS - 1];
 }
 
+struct node *held_node(void)
+{
+    return (struct node *)(void *)first_nodes[2].bytes;
+}
+
+static void prepare_held(void)
+{
+    prepare_epochs(&held_epochs, held_records);
+    prepare(&held, &first_table[5], NULL, &held_epochs);
+    held_epochs.now.raw = 2;
+    held_records[2].epoch.raw = 2;
+    held_node()->retired.tag = 1 * RETIRED_KINDS + RETIRED_NODE;
+    held.lists[0].head.raw = (uint64_t)(uintptr_t)held_node();
+}
+
+static void prepare_pair(void)
+{
+    struct table *table = (struct table *)(void *)first_table[4].bytes;
+    prepare(&pair, &first_table[4], NULL, &epochs);
+    table->count = 2;
+    pair.most = 4;
+    for (unsigned i = 0; i < 2; i++) {
+        struct bucket *bucket = &table->buckets[i];
+        pair_keys[i] = FIRST;
+        while (table_bucket(table, hash_word(pair_keys[i], pair.seed)) != bucket)
+            pair_keys[i]++;
+        bucket->control.raw = bucket_flipped(0, 0);
+        bucket->keys[0].raw = pair_keys[i];
+        bucket->values[0].raw = OLD;
+    }
+}
+
 static const char *const variants[] = {NULL, "map", "map-words"};
 const unsigned map_variants = sizeof variants / sizeof variants[0];
 static bool as_words; /* use the functions of words.h where they apply */
@@ -123,6 +157,8 @@ struct lock_descriptor map_client_uses(unsigned variant)
         bucket->values[i].raw = OLD;
     }
     full.most = 1;
+    prepare_pair();
+    prepare_held();
     for (unsigned i = 0; i < THREADS * LINKS; i++) {
         struct bucket *old = &links[i / LINKS][i % LINKS].bucket;
         old->control.raw = bucket_flipped(0, 0);

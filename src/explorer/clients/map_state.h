@@ -7,7 +7,7 @@
 
 #include "structures/map/map.h"
 
-enum { FIRST = 11, SECOND, THIRD, FOURTH, OLD = 101, FRESH, OTHER };
+enum { FIRST = 11, SECOND, THIRD, FOURTH, FIFTH, OLD = 101, FRESH, OTHER };
 enum { WORD = 8, POISON = 0xdead };
 
 /* Memory that threads allocate, and never use again, so that what is read after it was
@@ -22,6 +22,15 @@ extern struct epochs epochs, fenced_epochs;
 extern struct epochs_record records[THREADS], fenced_records[THREADS], late_record;
 extern struct map words, full; /* full: the bucket has three keys */
 extern struct map nodes, fenced_nodes;
+extern struct map pair; /* two buckets, with one key each */
+extern uint64_t pair_keys[2];
+
+/* A map with a node that was unlinked in epoch 1. It is epoch 2, and thread 2 has been
+ * in a section since that began. */
+extern struct map held;
+extern struct epochs held_epochs;
+extern struct epochs_record held_records[THREADS];
+struct node *held_node(void);
 
 /* Writes to a field of tables and nodes that their readers read: the explorer reports a
  * reader that may still come. */

@@ -111,7 +111,8 @@ static inline void epochs_leave(struct epochs_record *record, bool outermost)
  * after a full fence; or 0 if the platform's barrier has failed. */
 static inline uint64_t epochs_advance(struct epochs *epochs)
 {
-    uint64_t now = load_acquire(&epochs->now);
+    /* The fence orders what follows after this load. */
+    uint64_t now = load_relaxed(&epochs->now);
     if (load_relaxed(&epochs->fenced))
         fence_seq_cst();
     else if (!heavy_barrier())
@@ -122,8 +123,9 @@ static inline uint64_t epochs_advance(struct epochs *epochs)
         if (epoch && epoch != now)
             return load_acquire(&epochs->now);
     }
-    /* Fails if another thread has advanced. */
-    if (compare_exchange_acq_rel(&epochs->now, &now, now + 1))
+    /* Fails if another thread has advanced. If not, the load above has read from the
+     * last advance, and the fence has acquired it. */
+    if (compare_exchange_release(&epochs->now, &now, now + 1))
         return now + 1;
     return load_acquire(&epochs->now);
 }

@@ -11,7 +11,7 @@ enum {
     GROW_PERCENT = 90,    /* of an entry, on average */
     SHRINK_PERCENT = 20,  /* likewise */
     GROW_CHANCE = 16,     /* a thread looks one of so many times */
-    HELP_BUCKETS = 8,     /* moved at a time */
+    HELP_BUCKETS = 8,     /* moved at a time, or half of a smaller table */
     CHAIN_MOST = 64,      /* buckets of a chain that are counted */
 };
 
@@ -245,13 +245,13 @@ static bool move_bucket(struct map *map, struct table *table, uint64_t index,
 
 void resize_help(struct map *map, struct epochs_record *record, struct table *table)
 {
-    uint64_t done = 0;
+    uint64_t done = 0, share = smaller(HELP_BUCKETS, (table->count + 1) / 2);
     uint64_t first = load_relaxed(&table->claimed);
     if (first < table->count)
-        first = fetch_add_relaxed(&table->claimed, HELP_BUCKETS);
+        first = fetch_add_relaxed(&table->claimed, share);
     else if (load_relaxed(&table->failed) && exchange_relaxed(&table->failed, 0))
         store_relaxed(&table->claimed, 0); /* buckets were left: go over all again */
-    for (uint64_t i = first; i < first + HELP_BUCKETS && i < table->count; i++) {
+    for (uint64_t i = first; i < first + share && i < table->count; i++) {
         bool moved;
         if (!move_bucket(map, table, i, &moved)) {
             store_relaxed(&table->failed, 1);
