@@ -34,7 +34,9 @@ else:
 
 FOLDERS = (SOURCES / "structures", SOURCES / "delegation")
 REASONS = [folder / "mutants.toml" for folder in FOLDERS]
-RESULTS = ROOT / "docs/data/mutants-delegation.jsonl"  # of src/delegation
+RESULTS = {
+    folder.name: ROOT / f"docs/data/mutants-{folder.name}.jsonl" for folder in FOLDERS
+}
 FINDING = 1  # exit status of hasp-explore
 OPEN, USAGE = 1, 2  # of this tool
 CRASH = "crash"
