@@ -5,99 +5,18 @@
 #include "explorer/clients/clients.h"
 
 #include "explorer/base/variables.h"
+#include "explorer/clients/channel_state.h"
 #include "explorer/clients/suitable.h"
 #include "explorer/execution/services.h"
 
 #include "structures/channel/receivers.h"
-
-enum { MOST_SLOTS = 8, SETS = 2 };
-
-/* The channels of a client. The first ones have two lines, the last one has eight, so
- * that it announces every second message that is taken. */
-static struct client_channel {
-    struct channel channel;
-    struct message_line lines[MOST_SLOTS];
-} channels[SETS + 1];
-
-static struct atomic_u32 common_bell;
-
-struct lock_descriptor channel_client_uses(unsigned policy)
-{
-    const uint32_t flags = channel_policy_flags(policy);
-    for (unsigned i = 0; i <= SETS; i++) {
-        struct channel *channel = &channels[i].channel;
-        channel_init(channel, i == SETS ? MOST_SLOTS : 2, flags);
-    }
-    return *channel_policy(policy);
-}
-
-static void open_sender(struct sender *sender, unsigned index)
-{
-    begin_operation();
-    expect(sender_open(sender, &channels[index].channel) == 0, "a sender is refused");
-}
-
-static void open_receiver(struct receiver *receiver, unsigned index,
-                          struct atomic_u32 *bell)
-{
-    begin_operation();
-    expect(receiver_open(receiver, &channels[index].channel, bell) == 0,
-           "a receiver is refused");
-}
-
-static void close_sender(struct sender *sender)
-{
-    begin_operation();
-    sender_close(sender);
-}
-
-/* As sender_send(). The copy is a plain store, which the compiler reports. */
-static int send(struct sender *sender, uint32_t value, const struct deadline *deadline)
-{
-    begin_operation();
-    struct message_line *line = sender_reserve(sender);
-    if (!line) {
-        int result = sender_wait(sender, deadline);
-        if (result)
-            return result;
-        line = sender_reserve(sender);
-        expect(line != NULL, "a wait for room ends without any");
-    }
-    *(uint32_t *)(void *)line->data = value;
-    sender_publish(sender, line, sizeof value);
-    return sender_notify(sender);
-}
-
-static uint32_t take(struct receiver *receiver, struct message_line *line)
-{
-    uint32_t value = *(uint32_t *)(void *)line->data;
-    receiver_release(receiver);
-    return value;
-}
-
-/* As receiver_receive(). */
-static int receive(struct receiver *receiver, uint32_t *value,
-                   const struct deadline *deadline)
-{
-    begin_operation();
-    struct message_line *line = receiver_peek(receiver);
-    if (!line) {
-        int result = receiver_wait(receiver, deadline);
-        if (result)
-            return result;
-        line = receiver_peek(receiver);
-        expect(line != NULL, "a wait for a message ends without one");
-    }
-    *value = take(receiver, line);
-    return 0;
-}
 
 static void send_all(unsigned index, uint32_t messages)
 {
     struct sender sender;
     open_sender(&sender, index);
     for (uint32_t value = 1; value <= messages; value++)
-        expect(send(&sender, value, NULL) == 0, "a message is refused");
+        expect(send_value(&sender, value, NULL) == 0, "a message is refused");
     close_sender(&sender);
 }
 
@@ -107,10 +26,10 @@ static void receive_all(unsigned index, uint32_t messages)
     uint32_t value = 0;
     open_receiver(&receiver, index, NULL);
     for (uint32_t wanted = 1; wanted <= messages; wanted++) {
-        expect(receive(&receiver, &value, NULL) == 0, "a message is lost");
+        expect(receive_value(&receiver, &value, NULL) == 0, "a message is lost");
         expect(value == wanted, "a message is out of order");
     }
-    expect(receive(&receiver, &value, NULL) == EPIPE, "the end is not reported");
+    expect(receive_value(&receiver, &value, NULL) == EPIPE, "the end is not reported");
 }
 
 static void stream(unsigned thread)
@@ -124,9 +43,17 @@ static void stream(unsigned thread)
 static void long_stream(unsigned thread)
 {
     if (thread == 0)
-        send_all(SETS, MOST_SLOTS + 1);
+        send_all(LONG, LONG_SLOTS + 1);
     else
-        receive_all(SETS, MOST_SLOTS + 1);
+        receive_all(LONG, LONG_SLOTS + 1);
+}
+
+static void stream_announced_in_twos(unsigned thread)
+{
+    if (thread == 0)
+        send_all(IN_TWOS, 3);
+    else
+        receive_all(IN_TWOS, 3);
 }
 
 /* A receiver that never calls a wait. */
@@ -139,7 +66,8 @@ static void poll_all(unsigned index, uint32_t messages)
     for (;;) {
         struct message_line *line = receiver_peek(&receiver);
         if (line)
-            expect(take(&receiver, line) == wanted++, "a message is out of order");
+            expect(take_value(&receiver, line) == wanted++,
+                   "a message is out of order");
         else if (receiver_end(&receiver))
             break;
         else
@@ -166,11 +94,11 @@ static void round_trip(unsigned thread)
     open_receiver(&receiver, 1 - thread, NULL);
     for (uint32_t turn = 1; turn <= 2; turn++) {
         if (thread == 0)
-            expect(send(&sender, turn, NULL) == 0, "a request is refused");
-        expect(receive(&receiver, &value, NULL) == 0 && value == turn,
+            expect(send_value(&sender, turn, NULL) == 0, "a request is refused");
+        expect(receive_value(&receiver, &value, NULL) == 0 && value == turn,
                "a message of a round trip is wrong");
         if (thread == 1)
-            expect(send(&sender, turn, NULL) == 0, "an answer is refused");
+            expect(send_value(&sender, turn, NULL) == 0, "an answer is refused");
     }
 }
 
@@ -182,13 +110,13 @@ static void receiver_ends(unsigned thread)
         open_sender(&sender, 0);
         int result = 0;
         for (uint32_t value = 1; value <= 4 && !result; value++)
-            result = send(&sender, value, NULL);
+            result = send_value(&sender, value, NULL);
         expect(result == EPIPE, "a closed receiver is not reported");
     } else {
         struct receiver receiver;
         uint32_t value = 0;
         open_receiver(&receiver, 0, NULL);
-        expect(receive(&receiver, &value, NULL) == 0 && value == 1,
+        expect(receive_value(&receiver, &value, NULL) == 0 && value == 1,
                "the first message is wrong");
         begin_operation();
         receiver_close(&receiver);
@@ -202,9 +130,9 @@ static void with_deadlines(unsigned thread)
         struct sender sender;
         open_sender(&sender, 0);
         for (uint32_t value = 1; value <= 3; value++) {
-            int result = send(&sender, value, new_deadline());
+            int result = send_value(&sender, value, new_deadline());
             if (result == ETIMEDOUT)
-                result = send(&sender, value, NULL);
+                result = send_value(&sender, value, NULL);
             expect(result == 0, "a message is refused");
         }
     } else {
@@ -212,9 +140,9 @@ static void with_deadlines(unsigned thread)
         uint32_t value = 0;
         open_receiver(&receiver, 0, NULL);
         for (uint32_t wanted = 1; wanted <= 3; wanted++) {
-            int result = receive(&receiver, &value, new_deadline());
+            int result = receive_value(&receiver, &value, new_deadline());
             if (result == ETIMEDOUT)
-                result = receive(&receiver, &value, NULL);
+                result = receive_value(&receiver, &value, NULL);
             expect(result == 0 && value == wanted, "a message is lost");
         }
     }
@@ -226,15 +154,15 @@ static void sender_dies(unsigned thread)
     if (thread == 0) {
         struct sender sender;
         open_sender(&sender, 0);
-        send(&sender, 1, NULL);
+        send_value(&sender, 1, NULL);
         thread_dies();
     } else {
         struct receiver receiver;
         uint32_t value = 0;
         open_receiver(&receiver, 0, NULL);
-        expect(receive(&receiver, &value, NULL) == 0 && value == 1,
+        expect(receive_value(&receiver, &value, NULL) == 0 && value == 1,
                "the message of a dead sender is lost");
-        expect(receive(&receiver, &value, NULL) == EOWNERDEAD,
+        expect(receive_value(&receiver, &value, NULL) == EOWNERDEAD,
                "the death of the sender is not reported");
     }
 }
@@ -246,19 +174,19 @@ static void receiver_dies(unsigned thread)
         int result = 0;
         open_sender(&sender, 0);
         for (uint32_t value = 1; value <= 4 && !result; value++)
-            result = send(&sender, value, NULL);
+            result = send_value(&sender, value, NULL);
         expect(result == EOWNERDEAD, "the death of the receiver is not reported");
     } else {
         struct receiver receiver;
         uint32_t value = 0;
         open_receiver(&receiver, 0, NULL);
-        receive(&receiver, &value, NULL);
+        receive_value(&receiver, &value, NULL);
         thread_dies();
     }
 }
 
-/* Receives one message from each of two senders, and the end of both. */
-static void receive_any(void)
+/* Receives one message from each of two senders, and the end of both if they close. */
+static void receive_any(bool they_close)
 {
     struct receiver receivers[SETS];
     receiver_pointer all[SETS];
@@ -268,7 +196,7 @@ static void receive_any(void)
         all[i] = &receivers[i];
     }
     unsigned got = 0, ended = 0;
-    while (ended < SETS) {
+    while (they_close ? ended < SETS : got < SETS) {
         uint32_t from;
         begin_operation();
         int result = receivers_wait(&set, NULL, &from, NULL);
@@ -277,7 +205,8 @@ static void receive_any(void)
             all[from] = NULL;
             ended++;
         } else {
-            expect(take(all[from], receiver_peek(all[from])) == 1, "a wrong message");
+            expect(take_value(all[from], receiver_peek(all[from])) == 1,
+                   "a wrong message");
             got++;
         }
     }
@@ -289,7 +218,30 @@ static void any(unsigned thread)
     if (thread < SETS)
         send_all(thread, 1);
     else
-        receive_any();
+        receive_any(true);
+}
+
+/* The senders do not close, which would wake the receiver in any case. */
+static void any_open(unsigned thread)
+{
+    struct sender sender;
+    if (thread == SETS) {
+        receive_any(false);
+        return;
+    }
+    open_sender(&sender, thread);
+    expect(send_value(&sender, 1, NULL) == 0, "a message is refused");
+}
+
+/* One thread has both senders. */
+static void any_of_one(unsigned thread)
+{
+    if (thread == 1) {
+        receive_any(true);
+        return;
+    }
+    for (unsigned i = 0; i < SETS; i++)
+        send_all(i, 1);
 }
 
 /* Two receivers of one channel: one is refused. */
@@ -302,11 +254,12 @@ static void two_receivers(unsigned thread)
     struct receiver receiver;
     uint32_t value = 0;
     begin_operation();
-    int result = receiver_open(&receiver, &channels[0].channel, NULL);
+    int result = receiver_open(&receiver, channel_of(0), NULL);
     expect(result == 0 || result == EBUSY, "opening fails for another reason");
     if (result == 0) {
         expect(fetch_add_relaxed(&served, 1) == 0, "two receivers of one channel");
-        expect(receive(&receiver, &value, NULL) == 0 && value == 1, "a lost message");
+        expect(receive_value(&receiver, &value, NULL) == 0 && value == 1,
+               "a lost message");
     }
 }
 
@@ -363,6 +316,17 @@ const struct client channel_clients[] = {
      .body = any,
      .finish = finish_nothing,
      .alike = BIT(0) | BIT(1)},
+    {.name = "any-open",
+     .summary = "the same with senders that do not close",
+     .threads = 3,
+     .body = any_open,
+     .finish = finish_nothing,
+     .alike = BIT(0) | BIT(1)},
+    {.name = "any-of-one",
+     .summary = "one receiver of two channels, whose senders are in one thread",
+     .threads = 2,
+     .body = any_of_one,
+     .finish = finish_nothing},
     {.name = "two-receivers",
      .summary = "two receivers of one channel: one is refused",
      .threads = 3,
@@ -372,6 +336,11 @@ const struct client channel_clients[] = {
      .summary = "nine messages through eight lines, announced in twos",
      .threads = 2,
      .body = long_stream,
+     .finish = finish_nothing},
+    {.name = "in-twos",
+     .summary = "three messages through two lines, announced in twos",
+     .threads = 2,
+     .body = stream_announced_in_twos,
      .finish = finish_nothing},
     {.name = "spurious",
      .summary = "the stream; each thread may wake up spuriously once",
