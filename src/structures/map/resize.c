@@ -7,6 +7,7 @@
 enum {
     GROW_SAMPLE = 64, /* buckets looked at */
     SHRINK_SAMPLE = 128,
+    SHRINK_GLANCE = 8,    /* looked at first; each look can cost another CPU its line */
     SECOND_SAMPLE = 2048, /* looked at if the first sample is for it */
     GROW_PERCENT = 90,    /* of an entry, on average */
     SHRINK_PERCENT = 20,  /* likewise */
@@ -82,6 +83,7 @@ void resize_consider(struct map *map, struct epochs_record *record, struct table
     if (emptied) {
         if (table->count / 2 >= map->least && table->count % 2 == 0 &&
             chance % RESIZE_SHRINK_CHANCE == 0 &&
+            percent_near(table, hash, SHRINK_GLANCE) < SHRINK_PERCENT &&
             percent_near(table, hash, SHRINK_SAMPLE) < SHRINK_PERCENT &&
             percent_near(table, hash, SECOND_SAMPLE) < SHRINK_PERCENT)
             resize_begin(map, table, table->count / 2);

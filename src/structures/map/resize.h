@@ -20,7 +20,7 @@
 #include "structures/map/map.h"
 
 /* A thread that has emptied chains looks one of so many times. */
-enum { RESIZE_SHRINK_CHANCE = 64 };
+enum { RESIZE_SHRINK_CHANCE = 128 };
 
 /* Replaces the table if the buckets near this hash suggest that. */
 void resize_consider(struct map *map, struct epochs_record *record, struct table *table,

@@ -54,12 +54,17 @@ WORDS_INLINE unsigned words_slot(unsigned bits)
     return bits >> 1 & ~(bits >> 2);
 }
 
-WORDS_INLINE struct words_search words_search(struct map *map, uint64_t key)
+/* `to_write`: whatever it finds, the caller will write to the line, which therefore is
+ * fetched for writing at once. */
+WORDS_INLINE struct words_search words_search(struct map *map, uint64_t key,
+                                              bool to_write)
 {
     struct words_search search;
     search.hash = hash_word(key, map->seed);
     search.table = map_table(map);
     search.head = table_bucket(search.table, search.hash);
+    if (to_write)
+        prefetch_for_write(&search.head->control);
     search.control = load_acquire(&search.head->control);
     struct table *table = search.table;
     while (unlikely(search.control & BUCKET_MOVED)) {
@@ -100,7 +105,7 @@ WORDS_INLINE int words_get(struct map *map, struct epochs_record *record, uint64
                            uint64_t *value)
 {
     bool outermost = epochs_enter(map->epochs, record);
-    struct words_search search = words_search(map, key);
+    struct words_search search = words_search(map, key, false);
     uint64_t found = load_acquire(&search.head->values[words_slot(search.hits)]);
     uint64_t again = load_relaxed(&search.head->control);
     bool changed = ((again ^ search.control) & ~(uint64_t)BUCKET_LOCKED) != 0;
@@ -144,7 +149,7 @@ WORDS_INLINE int words_put(struct map *map, struct epochs_record *record, uint64
                            uint64_t value)
 {
     bool outermost = epochs_enter(map->epochs, record);
-    struct words_search search = words_search(map, key);
+    struct words_search search = words_search(map, key, true);
     int result = words_store(&search, key, value);
     epochs_leave(record, outermost);
     return result;
@@ -156,7 +161,7 @@ WORDS_INLINE int words_insert(struct map *map, struct epochs_record *record,
 {
     int result = MAP_OK;
     bool outermost = epochs_enter(map->epochs, record);
-    struct words_search search = words_search(map, key);
+    struct words_search search = words_search(map, key, false);
     if (!search.hits)
         result = words_store(&search, key, value);
     epochs_leave(record, outermost);
@@ -169,7 +174,7 @@ WORDS_INLINE int words_remove(struct map *map, struct epochs_record *record,
 {
     int result = WORDS_ELSEWHERE;
     bool outermost = epochs_enter(map->epochs, record);
-    struct words_search search = words_search(map, key);
+    struct words_search search = words_search(map, key, false);
     uint64_t removed = bucket_flipped(search.control, words_slot(search.hits));
     if (!search.hits) {
         if (likely(!search.chained))
