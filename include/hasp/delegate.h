@@ -20,7 +20,7 @@
  *   flat-combining  whoever takes a latch executes the requests of all
  *   oyama           the holder also executes what others have pushed on a stack
  *   ffwd            a server thread executes all requests; clients spin
- *   rcl             the same; another thread goes on if a section stops the server
+ *   rcl             the same; another thread takes over if a section stops it
  *   rcl-moving      as rcl, with several servers, between which objects move
  *   lock:NAME       in place, under a lock of `hasp list`
  *
@@ -72,7 +72,7 @@ struct hasp_delegate {
  * without another one in between. */
 struct hasp_delegate_stats {
     uint64_t sections; /**< executed */
-    uint64_t holds;    /**< sections / holds is how many requests waited, at a mean */
+    uint64_t holds;    /**< sections / holds: requests that waited, on average */
     uint64_t longest;  /**< most sections in one hold */
 };
 

@@ -29,7 +29,7 @@ static __attribute__((noinline)) void bucket_empty(struct bucket *bucket, uint32
         compare_exchange_acquire(&bucket->generation, &seen, BUCKET_EMPTYING)) {
         memset(&bucket->lock, 0, sizeof bucket->lock);
         bucket->first = bucket->last = NULL;
-        store_release(&bucket->generation, now);
+        store_release(&bucket->generation, now); /* pairs with the loads of it */
     }
     spin_until(load_acquire(&bucket->generation) == now);
 }
@@ -101,7 +101,7 @@ static void count_own_signals(struct bucket *bucket, const void *condition)
  * signaller does both: it has counted the signals that it sent while nobody waited. */
 static void count_signal(struct bucket *bucket, const void *condition)
 {
-    if (HANDOVER_LIMIT == 1)
+    if (MODEL_CHECKED)
         return;
     count_own_signals(bucket, condition);
     bucket->signals++;
@@ -119,7 +119,7 @@ void condition_enqueue(const void *condition, struct waiter *waiter)
 {
     struct bucket *bucket = bucket_lock(condition);
     struct atomic_u32 *flags = condition_flags(condition);
-    if (HANDOVER_LIMIT > 1)
+    if (!MODEL_CHECKED)
         count_own_signals(bucket, condition);
     waiter->condition_patient = bucket->patience.patient;
     waiter->condition = condition;

@@ -10,9 +10,9 @@
  * and is still queued (then nobody has broadcast, and the condition variable still
  * exists).
  *
- * How a waiter waits that is awake when it is signalled is measured in the bucket
- * (locks/waiting/patience.h). The measure is the rate of signals, including those
- * that find no waiter, because it shows how fast the threads advance.
+ * Each bucket measures how a waiter should go on if it is awake when it is signalled
+ * (locks/waiting/patience.h): by the rate of signals, including those that find no
+ * waiter, because it shows how fast the threads advance.
  */
 #ifndef HASP_CONDITION_QUEUE_H
 #define HASP_CONDITION_QUEUE_H
@@ -33,7 +33,7 @@ static inline struct atomic_u32 *condition_flags(const void *condition)
     return (struct atomic_u32 *)((char *)(uintptr_t)condition + condition_flags_offset);
 }
 
-/* Decides whether the waiter is patient. */
+/* Appends the waiter to the queue, and decides whether it is patient. */
 void condition_enqueue(const void *condition, struct waiter *waiter);
 
 /* Takes the waiter out; returns false if a signaller already has. */
@@ -49,13 +49,13 @@ struct waiter *condition_take(const void *condition, bool all);
 static inline void condition_count_signal(const void *condition)
 {
     struct held_nodes *own = held_nodes();
-    if (HANDOVER_LIMIT > 1 &&
+    if (!MODEL_CHECKED &&
         load_relaxed(&own->signalled) == (uint32_t)(uintptr_t)condition)
         store_relaxed(&own->signals, load_relaxed(&own->signals) + 1);
 }
 
-/* How the next waiters are going to wait: for the model checker, which decides that
- * itself. */
+/* Returns the record that decides how the next waiters wait. Only the model checker
+ * needs it: it tries both ways. */
 struct patience_record *condition_patience(const void *condition);
 
 #endif

@@ -15,11 +15,11 @@
  *     the thread sees what the sections before it did, and the result.
  * K2. After it has settled a call, a thread uses the call only as an address.
  * K3. A waiter counts itself among the parkers before it parks; park() orders that
- *     before it looks at the cell. A thread settles calls by stores, passes a fence,
+ *     before it looks at the cell. A thread settles calls by stores, executes a fence,
  *     and then looks for parkers. So it finds one, or the waiter finds its call
  *     settled.
- *     While there are parkers, or on few CPUs, it settles calls by exchanges: they wait
- *     until the line has moved, and the section of the next call with them.
+ *     While there are parkers, or on few CPUs, it settles calls by exchanges, each of
+ *     which delays the next section until the line has moved.
  */
 #ifndef HASP_DELEGATION_CALL_H
 #define HASP_DELEGATION_CALL_H

@@ -31,11 +31,11 @@
 #include "delegation/algorithms/lines.h"
 
 enum {
-    SERVERS_MOST = HANDOVER_LIMIT == 1 ? 2 : 8, /* of each executor */
-    SERVER_DIRECTORIES = HANDOVER_LIMIT == 1 ? 2 : 32,
+    SERVERS_MOST = MODEL_CHECKED ? 2 : 8, /* of each executor */
+    SERVER_DIRECTORIES = MODEL_CHECKED ? 2 : 32,
     SERVER_THREADS_MOST = 64,
     /* How long a server searches in vain until it sleeps, in sleeps. */
-    SERVER_IDLE = HANDOVER_LIMIT == 1 ? 0 : 16,
+    SERVER_IDLE = MODEL_CHECKED ? 0 : 16,
     RESPONSE_CLIENTS = 12, /* of ffwd.h */
     RESPONSES_MOST = (SERVER_DIRECTORIES * LINES_EACH + RESPONSE_CLIENTS - 1) /
                      RESPONSE_CLIENTS,

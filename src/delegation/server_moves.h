@@ -6,7 +6,7 @@
 #include "delegation/server.h"
 
 enum {
-    MOVES_ROUNDS = HANDOVER_LIMIT == 1 ? 1 : 256, /* between two looks */
+    MOVES_ROUNDS = MODEL_CHECKED ? 1 : 256, /* between two looks */
     /* A server gives objects away if both rates are higher. In the paper, a server with
      * 81 % and 91 % limits Berkeley DB, and two servers make it 1.5 times as fast; with
      * low rates there is nothing to gain. */

@@ -7,17 +7,17 @@
 /* For the model checker, one attempt and one skipped acquisition are enough, and sites
  * are not recorded. */
 enum {
-    TRIES = HANDOVER_LIMIT < (int)ELISION_TRIES ? 1 : (int)ELISION_TRIES,
-    SKIP = HANDOVER_LIMIT < (int)ELISION_SKIP ? 1 : (int)ELISION_SKIP,
+    TRIES = MODEL_CHECKED ? 1 : (int)ELISION_TRIES,
+    SKIP = MODEL_CHECKED ? 1 : (int)ELISION_SKIP,
 };
 
 struct elision_settings elision_settings = {
     .tries = TRIES,
     .skip = SKIP,
     .nesting = ELISION_NESTING,
-    .watchdog_ms = STATISTICS ? 200 : 1,
+    .watchdog_ms = MODEL_CHECKED ? 1 : 200,
     .waits_first = true,
-    .by_site = STATISTICS,
+    .by_site = !MODEL_CHECKED,
     .guards_nests = true,
 };
 

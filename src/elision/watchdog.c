@@ -49,7 +49,7 @@ void global_end(const char *reason)
     if (holder)
         acquire_for(holder);
     store_relaxed(&global.culprit, (uintptr_t)holder);
-    store_release(&global.scope, FINE);
+    store_release(&global.scope, FINE); /* pairs with the load in global_state.h */
     complain(reason, global.base_name);
 }
 

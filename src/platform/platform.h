@@ -127,6 +127,10 @@
  * false if it cannot start a thread. Where STARTS_THREADS is 0, the program under check
  * or simulation provides such threads itself.
  *
+ * CHECKING. MODEL_CHECKED: 1 on the platform that explores every schedule, 0 elsewhere.
+ * Code uses it for limits that are as small as possible there, since larger ones only
+ * multiply the states, and for choices that it otherwise makes by measuring time.
+ *
  * COUNTING. STATISTICS: 1 if code should count what it does for its users, 0 where that
  * would only multiply the states.
  *

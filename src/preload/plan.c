@@ -102,7 +102,8 @@ void plan_resolve(struct lock *lock, const void *caller)
      * that is passed through becomes a normal one, which does not differ otherwise. */
     if (chosen == DISPATCH_GLIBC && (lock->kind & KIND_TYPE) == KIND_ADAPTIVE)
         lock->kind &= ~KIND_TYPE;
-    /* Of two threads that resolve the mutex at once, the first one sets it for both. */
+    /* Of two threads that resolve the mutex at once, the first one sets it for both.
+     * Release: pairs with passed_through(), after which glibc reads the kind. */
     if (compare_exchange_release(&lock->algorithm, &none, chosen) && entry)
         note_match(entry);
 }

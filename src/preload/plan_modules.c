@@ -120,7 +120,7 @@ static int visit_module(struct dl_phdr_info *info, size_t size, void *argument)
         if (same && !search->found[i]) {
             search->found[i] = true;
             store_relaxed(&module->bias, info->dlpi_addr);
-            store_release(&module->loaded, 1);
+            store_release(&module->loaded, 1); /* pairs with within() in plan.c */
         }
     }
     return 0;
@@ -140,7 +140,7 @@ void plan_find_modules(void)
         all = all && search.found[i];
     }
     store_relaxed(&seen, search.changes);
-    store_release(&complete, all);
+    store_release(&complete, all); /* pairs with the load in plan_find_modules() */
 }
 
 void plan_expect_modules(void)

@@ -87,7 +87,8 @@ static void resolve(struct rwlock *lock, const void *caller)
 {
     unsigned slot = plan_slot(PLAN_RWLOCK, lock, caller);
     uint8_t none = 0;
-    compare_exchange_release(&lock->algorithm, &none,
+    /* Relaxed: nothing is published with it. The first thread sets it for all. */
+    compare_exchange_relaxed(&lock->algorithm, &none,
                              (uint8_t)(slot ? slot : fallback_slot));
 }
 

@@ -18,11 +18,6 @@ static inline struct rwlock *rwlock_of(pthread_rwlock_t *lock)
     return (struct rwlock *)lock;
 }
 
-static inline pthread_rwlock_t *glibc_rwlock_of(struct rwlock *lock)
-{
-    return (pthread_rwlock_t *)lock;
-}
-
 static inline const struct rwlock_operations *
 rwlock_operations_of(const struct rwlock *lock)
 {

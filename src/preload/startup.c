@@ -160,6 +160,21 @@ static bool plan_delegates(void)
     return false;
 }
 
+static void describe_machine(void)
+{
+    const char *cohorts = setting("HASP_COHORTS");
+    if (cohorts && !topology_choose_cohorts(cohorts))
+        complain("ignoring HASP_COHORTS, which must be auto, cache or node: ", cohorts);
+    const char *topology = setting("HASP_TOPOLOGY");
+    if (topology && !topology_read(topology))
+        complain("ignoring HASP_TOPOLOGY, which must be like 2x4 (NODESxCPUS), "
+                 "2x4,threads or 2x4,roam: ",
+                 topology);
+    const char *park_ns = setting("HASP_PARK_NS");
+    if (park_ns)
+        spinning_set_park_cost((uint32_t)strtoul(park_ns, NULL, 10));
+}
+
 void startup(void)
 {
     if (started)
@@ -194,18 +209,7 @@ void startup(void)
     if (elides)
         rwlock_dispatch_fill(use.rwlock, true);
     fork_watch();
-    const char *cohorts = setting("HASP_COHORTS");
-    if (cohorts && !topology_choose_cohorts(cohorts))
-        complain("ignoring HASP_COHORTS, which must be auto, cache or node: ", cohorts);
-    const char *topology = setting("HASP_TOPOLOGY");
-    if (topology && !topology_read(topology))
-        complain("ignoring HASP_TOPOLOGY, which must be like 2x4 (NODESxCPUS), "
-                 "2x4,threads or 2x4,roam: ",
-                 topology);
-    const char *park_ns = setting("HASP_PARK_NS");
-    if (park_ns)
-        spinning_set_park_cost((uint32_t)strtoul(park_ns, NULL, 10));
-
+    describe_machine();
     pthread_atfork(NULL, NULL, forked);
     find_condition_flags();
     if (use.rwlock || plan_concerns(PLAN_RWLOCK))

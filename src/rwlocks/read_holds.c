@@ -140,7 +140,8 @@ bool read_holds_nest(const struct rwlock *lock)
     return true;
 }
 
-/* Takes one hold from the entry; returns false if another thread did it first. */
+/* Takes one hold from the entry; returns false if another thread did it first. Release:
+ * pairs with the load by a writer in read_holds_biased(). */
 static bool take_from(struct atomic_u64 *entry, bool *emptied)
 {
     uint64_t held = load_relaxed(entry);

@@ -19,7 +19,7 @@
 
 #include "rwlocks/rwlock.h"
 
-enum { SLEEPERS_PLACES = ARRAY_SLOTS < 4 ? 2 : 1024 };
+enum { SLEEPERS_PLACES = MODEL_CHECKED ? 2 : 1024 };
 
 extern struct atomic_u32 sleepers_places[SLEEPERS_PLACES]
     __attribute__((visibility("hidden")));

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hasp.locks.given import Algorithms
 
 NAME = "run"
-HELP = "run a program under a lock"
+HELP = "run a program under other lock algorithms"
 
 EXAMPLES = """\
 examples:

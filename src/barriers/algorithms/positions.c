@@ -74,7 +74,7 @@ void positions_turn_central(struct barrier *barrier, uint32_t blocks)
             store_relaxed(&barrier->arrivals, arrived(barrier, blocks));
             barrier->central = true;
         }
-        store_release(&barrier->generation, fork_generation());
+        store_release(&barrier->generation, fork_generation()); /* to the load below */
     }
     spin_until(load_acquire(&barrier->generation) != GENERATION_CHANGES);
 }

@@ -6,10 +6,10 @@
  *
  * Idea: a thread that finds the lock free takes it and executes its section itself, as
  * with any lock. Others queue. The first of the queue takes the lock and executes the
- * requests of all; while it wants the lock, nobody else takes it. With CPUs enough, the
- * lock then belongs to the queue, also while that is empty, until some threads in
- * succession were alone in it. On few CPUs it is free after each combiner: a thread
- * that takes it with the data in its cache is worth more than a queue there.
+ * requests of all; while it wants the lock, nobody else takes it. With enough CPUs, the
+ * queue then keeps the lock, even while it is empty, until several threads in
+ * succession were alone in it. On few CPUs each combiner frees the lock: there, a
+ * thread that takes it while the data is in its cache gains more than a queue does.
  *
  *   tail  of the queue
  *   word  the lock: 0 free, 1 held, 2 held while the combiner may be asleep
@@ -33,7 +33,7 @@
 enum { ADAPTIVE_FREE, ADAPTIVE_HELD, ADAPTIVE_SLEEPER };
 
 /* What `kept` is after a combiner that was not alone, if there are CPUs enough. */
-enum { ADAPTIVE_KEEPS = HANDOVER_LIMIT == 1 ? 2 : 4 };
+enum { ADAPTIVE_KEEPS = MODEL_CHECKED ? 2 : 4 };
 
 static inline bool adaptive_init(struct delegate *delegate)
 {

@@ -27,7 +27,7 @@
 static inline bool flat_combining_init(struct delegate *delegate)
 {
     lines_init(&delegate->lines, delegate->clusters,
-               HANDOVER_LIMIT == 1 ? 2 : CLUSTERS_MOST);
+               MODEL_CHECKED ? 2 : CLUSTERS_MOST);
     return true;
 }
 

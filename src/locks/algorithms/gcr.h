@@ -52,7 +52,7 @@ enum { GCR_LIMIT = 4 };
 /* The top checks again after naps of 50, 100, 200 and 400 microseconds, then asks. So
  * the active set changes about once a millisecond, which is rare compared with
  * acquisitions, and frequent enough that no waiter starves. */
-enum { GCR_NAPS = HANDOVER_LIMIT < 4 ? 1 : 4, GCR_NAP_NS = 50000 };
+enum { GCR_NAPS = MODEL_CHECKED ? 1 : 4, GCR_NAP_NS = 50000 };
 
 /* The set counts as not full if it has not been full for this fraction of the spin
  * limit. */

@@ -51,7 +51,7 @@
 enum { GLK_TICKET, GLK_MCS, GLK_BLOCKING };
 /* As in the paper: above an average of GLK_MANY waiters MCS, GLK_FEW or fewer ticket,
  * after every GLK_PERIOD acquisitions. The model checker has only few threads. */
-enum { GLK_FEW = HANDOVER_LIMIT > 1 ? 2 : 0, GLK_MANY = GLK_FEW ? 3 : 0 };
+enum { GLK_FEW = MODEL_CHECKED ? 0 : 2, GLK_MANY = GLK_FEW ? 3 : 0 };
 enum { GLK_PERIOD = HANDOVER_LIMIT };
 
 /* Overlays the words of a side block. */

@@ -5,6 +5,9 @@
  *
  * The holder's name, which the tail shows while no thread waits, is the id of its node,
  * or TAIL_HELD if it has none.
+ *
+ * A waiter links itself by a release store (mcs_splice), which pairs with the acquire
+ * loads of the link in mcs_leave_by and mcs_unlink.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_MCS_QUEUE_H
 #define HASP_LOCKS_ALGORITHMS_MCS_QUEUE_H

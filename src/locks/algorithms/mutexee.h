@@ -40,7 +40,7 @@
 enum { MUTEXEE_SPINNERS = 1 << 24 };
 
 /* Number of times that a sleeper may be woken in vain. */
-enum { MUTEXEE_PATIENCE = (HANDOVER_LIMIT + 7) / 8 };
+enum { MUTEXEE_PATIENCE = MODEL_CHECKED ? 1 : 8 };
 
 static inline void mutexee_forget(struct lock *lock, bool held)
 {

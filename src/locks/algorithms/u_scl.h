@@ -49,11 +49,11 @@
 
 /* A slice is USCL_NAPS naps, each twice as long as the one before: about 2 ms, as in
  * the paper. */
-enum { USCL_NAPS = (HANDOVER_LIMIT + 15) / 16, USCL_NAP_NS = 130000 };
+enum { USCL_NAPS = MODEL_CHECKED ? 1 : 4, USCL_NAP_NS = 130000 };
 
 /* Number of times that the standby checks before each nap, within the time that parking
  * costs, whether the owner has left the lock alone since the previous check. */
-enum { USCL_CHECKS = (HANDOVER_LIMIT + 7) / 8 };
+enum { USCL_CHECKS = MODEL_CHECKED ? 1 : 8 };
 
 static inline void u_scl_before_release(struct lock *lock)
 {

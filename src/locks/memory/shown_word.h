@@ -3,8 +3,9 @@
  * The word and the owner of locks that keep their state elsewhere: what debuggers, the
  * recorder, and code that bypasses the interposer see.
  *
- * A lock that is handed over from waiter to waiter leaves the word standing, and shows
- * OWNER_IN_NODE; only the first holder and the last release write to the lock's line.
+ * While a lock is handed over from waiter to waiter, the word *stands*: it stays set,
+ * with OWNER_IN_NODE as the owner. Only the first holder and the last release write to
+ * the lock's line.
  * Recursive and error-checking mutexes always show the id of their holder.
  */
 #ifndef HASP_LOCKS_MEMORY_SHOWN_WORD_H
@@ -21,7 +22,7 @@ static inline __attribute__((always_inline)) void shown_word_set(struct lock *lo
         die("a mutex was locked without the interposer (by a library in another "
             "namespace, or one bound to libc only?): run under --lock futex");
     store_relaxed(&lock->owner, owner);
-    store_release(&lock->word, 2); /* a thread that sees it sees the owner */
+    store_release(&lock->word, 2); /* pairs with the loads before those of the owner */
 }
 
 static inline void shown_word_clear(struct lock *lock)

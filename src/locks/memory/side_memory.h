@@ -21,7 +21,7 @@
  * directory with such blocks; the flag of that lock; the block of a wrapper (gcr.h). */
 enum {
     SIDE_BLOCKS_MAX = COHORTS_MAX,
-    SIDE_SLOTS = ARRAY_SLOTS < 4 ? ARRAY_SLOTS : 4,
+    SIDE_SLOTS = MODEL_CHECKED ? 2 : 4,
     SIDE_ENTRIES = SIDE_BLOCKS_MAX + SIDE_SLOTS,
     SIDE_FLAG = SIDE_ENTRIES,
     SIDE_WRAPPER,

@@ -27,7 +27,7 @@
 
 enum {
     ABANDONED_CELLS = 256,
-    ABANDONED_MOST = HANDOVER_LIMIT < 4 ? 1 : 128,
+    ABANDONED_MOST = MODEL_CHECKED ? 1 : 128,
     ABANDONED_NAP_NS = 100000, /* between two attempts of a thread that may sleep */
     ABANDONED_COUNT = 0xffff,  /* bits of a cell; the generation is above them */
 };

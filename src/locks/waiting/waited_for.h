@@ -15,7 +15,7 @@
 /* The caller has to wait for this lock. */
 static inline void note_wait_for(const struct lock *lock)
 {
-    if (HANDOVER_LIMIT > 1)
+    if (!MODEL_CHECKED)
         store_relaxed(&held_nodes()->waited, (uint32_t)(uintptr_t)lock);
 }
 

@@ -114,7 +114,7 @@ static inline enum checked_deadline checked_kind(const struct deadline *deadline
 
 /* Longer spinning would not lead to new behaviour. */
 enum { CLOCK_SPINS = 1, HANDOVER_LIMIT = 1, ARRAY_SLOTS = 2 };
-enum { STATISTICS = 0 };
+enum { MODEL_CHECKED = 1, STATISTICS = 0 };
 enum { BIASED_RELEASE = 1 };
 enum { SLEEP_SLICE_NS = 0 };
 #define spin_limit() checked_spin_limit()

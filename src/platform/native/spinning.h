@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum { CLOCK_SPINS = 32, HANDOVER_LIMIT = 64, ARRAY_SLOTS = 16 };
-enum { STATISTICS = 1 };
+enum { MODEL_CHECKED = 0, STATISTICS = 1 };
 
 /* In relax() calls; 0 until first needed. */
 extern uint32_t spin_limit_cached __attribute__((visibility("hidden")));

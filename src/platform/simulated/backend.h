@@ -102,7 +102,7 @@ enum { SPINLOCK_FREE = 1, SPINLOCK_HELD = 0 };
 
 /* These values are the same as on the native platform. */
 enum { CLOCK_SPINS = 32, HANDOVER_LIMIT = 64, ARRAY_SLOTS = 16 };
-enum { STATISTICS = 1 };
+enum { MODEL_CHECKED = 0, STATISTICS = 1 };
 enum { BIASED_RELEASE = 1 };
 enum { SLEEP_SLICE_NS = 1000000 };
 #define spin_limit() simulated_spin_limit()

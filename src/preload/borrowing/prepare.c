@@ -73,5 +73,5 @@ void borrow_prepare(struct borrow_environment with)
     borrow_find_functions();
     borrow_watch_threads();
     borrow_watch_signals();
-    store_release(&borrowing, 1);
+    store_relaxed(&borrowing, 1); /* there is only one thread yet */
 }

@@ -29,6 +29,7 @@ static struct start *take_start(void)
     return NULL;
 }
 
+/* Gives the start back; the release pairs with take_start(). */
 static struct start unpack(struct start *start)
 {
     struct start copy = *start;

@@ -85,6 +85,7 @@ static void check_for_wait(struct recording *thread, uint32_t depth, uint64_t no
         return;
     }
     shared->unseen_since = began;
+    /* For whoever reads the file meanwhile. */
     store_release((struct atomic_u32 *)(void *)&shared->unseen_for, number);
 }
 

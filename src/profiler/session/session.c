@@ -110,7 +110,7 @@ static void try_to_activate(void)
     record_here.inside++;
     bool active = activate();
     record_here.inside--;
-    store_release(&state, active ? ACTIVE : OFF);
+    store_release(&state, active ? ACTIVE : OFF); /* pairs with all loads of `state` */
     errno = error;
 }
 
@@ -121,7 +121,8 @@ static void find_out(void)
     record_here.inside++;
     if (settings_read())
         threads_prepare(misuse_thread_ends);
-    compare_exchange_acquire(&state, &unknown, settings.path ? WAITING : OFF);
+    /* Release: a thread that sees the state sees the settings. */
+    compare_exchange_acq_rel(&state, &unknown, settings.path ? WAITING : OFF);
     record_here.inside--;
     errno = error;
 }

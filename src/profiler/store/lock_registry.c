@@ -118,7 +118,7 @@ uint32_t registry_add(uintptr_t address, const struct registry_origin *origin)
             store_relaxed(&registry_locks[old].address, 0);
         else
             addresses++;
-        store_release(slot, number);
+        store_release(slot, number); /* pairs with slot_of() */
     } else {
         add_shared(&trace->lost_locks, 1);
     }

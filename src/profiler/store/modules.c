@@ -125,5 +125,5 @@ void modules_scan(void)
         dl_iterate_phdr(visit, NULL);
         loads_seen = loads;
     }
-    store_release(&looking, 0);
+    store_release(&looking, 0); /* pairs with the exchange that takes it */
 }

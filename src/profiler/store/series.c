@@ -39,6 +39,7 @@ void *series_append(struct series *series, const void *record, uint32_t *number)
     if (chunk) {
         copy = record_at(series, index);
         memcpy(copy, record, series->record_bytes);
+        /* For whoever reads the file meanwhile, and for loads of the count. */
         store_release((struct atomic_u32 *)(void *)&chunk->used,
                       index % series_per_chunk(series) + 1);
         store_release(&series->count, index + 1);

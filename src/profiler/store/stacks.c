@@ -73,7 +73,7 @@ uint32_t stack_intern(const uintptr_t *frames, uint32_t depth)
         struct trace_stack stack = {.depth = depth, .hash = hash};
         memcpy(stack.frame, frames, depth * sizeof *frames);
         if (series_append(&stack_records, &stack, &number))
-            store_release(slot, number);
+            store_release(slot, number); /* pairs with slot_of() */
         else
             add_shared(&trace->lost_stacks, 1);
     }

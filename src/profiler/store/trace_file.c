@@ -244,7 +244,8 @@ void trace_file_reserve(void)
     brief_unlock(&growing);
 }
 
-/* Locks and lock counts are not essential. */
+/* Takes a chunk of the reserve; 0 if there is none. Locks and lock counts are not
+ * essential, so they use it only after the program has given up system calls. */
 static uint32_t take_reserve(enum trace_kind kind)
 {
     bool spare = kind == TRACE_LOCKS || kind == TRACE_LOCK_COUNTS || kind == TRACE_FREE;
@@ -267,6 +268,7 @@ struct trace_chunk *trace_file_add_chunks(enum trace_kind kind, uint32_t record_
         chunk = trace_file_chunk(number);
         chunk->record_bytes = record_bytes;
         chunk->follow = count - 1;
+        /* For whoever reads the file meanwhile: a chunk that counts is complete. */
         store_release((struct atomic_u32 *)(void *)&chunk->kind, kind);
         if (number == trace->chunks)
             store_release((struct atomic_u32 *)(void *)&trace->chunks, number + count);

@@ -34,6 +34,7 @@ void wait_publish(struct recording *me, const struct record_hold *hold,
     shared->waiting_to = operation;
     shared->waiting_since = hold->asked;
     shared->stack = hold->stack;
+    /* Pairs with the sampler's loads: a wait that it sees is complete. */
     store_release((struct atomic_u32 *)(void *)&shared->waiting_for, hold->lock);
 }
 

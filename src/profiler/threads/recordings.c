@@ -8,6 +8,7 @@ static struct atomic_u64 first; /* struct recording */
 
 struct recording *recordings_first(void)
 {
+    /* Pairs with the exchange of recordings_add(). */
     return (struct recording *)(uintptr_t)load_acquire(&first);
 }
 

@@ -6,7 +6,7 @@ struct atomic_u32 bravo_event;
 
 void bravo_wake_writers(void)
 {
-    fetch_add_release(&bravo_event, 1);
+    fetch_add_release(&bravo_event, 1); /* pairs with wait_for_readers() */
     unpark(&bravo_event, INT32_MAX);
 }
 
@@ -25,6 +25,7 @@ void bravo_start(struct rwlock *lock)
     if (load_relaxed(&lock->bias) != 0)
         return;
     store_relaxed(&lock->more[0], now);
+    /* Pairs with the load of a reader that enters by the bias (bravo.h). */
     compare_exchange_release(&lock->bias, &none, BRAVO_BIASED);
 }
 

@@ -21,6 +21,9 @@
  *     a reader that leaves finds the bit in the old value, and wakes it. The place
  *     belongs to the process: the lock may be gone by then. Readers sleep on the gate
  *     of their node; who opens it finds their bit, and wakes them by address.
+ * R4. A reader that leaves (release) pairs with the writer that adds the counts up
+ *     (acquire), and a gate that is opened (release) with the reader that enters by it
+ *     (acquire).
  */
 #ifndef HASP_RWLOCKS_ALGORITHMS_READER_GATES_H
 #define HASP_RWLOCKS_ALGORITHMS_READER_GATES_H

@@ -44,9 +44,9 @@
 #include "structures/transaction/transaction.h"
 
 enum {
-    TX_CLIENTS = HANDOVER_LIMIT == 1 ? 4 : 64, /* open transactions */
-    TX_KNOWN = HANDOVER_LIMIT == 1 ? 4 : 128,  /* stripes that a client remembers */
-    TX_WANTED = HANDOVER_LIMIT == 1 ? 1 : 22,  /* stripes in a request */
+    TX_CLIENTS = MODEL_CHECKED ? 4 : 64, /* open transactions */
+    TX_KNOWN = MODEL_CHECKED ? 4 : 128,  /* stripes that a client remembers */
+    TX_WANTED = MODEL_CHECKED ? 1 : 22,  /* stripes in a request */
 };
 
 enum tx_access { TX_READS_IT, TX_WRITES_IT };

@@ -97,11 +97,11 @@ class Verdict:
 
     @property
     def recommendation(self) -> str | None:
-        """Return the algorithm to try for the whole program; None:
+        """Return the algorithm to try for the whole program; None to keep its own.
 
-        keep the present one. A site that should keep it decides if it costs more than
-        those where another one may gain. A measurement overrides the rules, also where
-        these see no trouble at any site.
+        A site that should keep its lock decides if it costs more than those where
+        another one may gain. A measurement overrides the rules, even where these see no
+        trouble at any site.
         """
         if self.winner:
             return self.winner.lock

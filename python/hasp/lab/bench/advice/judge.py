@@ -22,7 +22,6 @@ from hasp.statistics.regret import as_measured, best, held_out
 GLIBC = native.REFERENCE
 # Targets for the advice, as shares of the throughput.
 MEDIAN_LIMIT, TAIL_LIMIT, WORSE_LIMIT = 0.0, 0.10, 0.05
-MEDIAN_GOAL, TAIL_GOAL, WORSE_GOAL = 0.0, 0.05, 0.02
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,6 @@ from hasp.locks.given import NATIVE
 if TYPE_CHECKING:
     from hasp.profile.model.profile import Profile
 
-# The run without Hasp is the reference of all ratios, like glibc among locks.
-UNPROFILED = GLIBC
-
 
 class Runner:
     """Measures cases, with temporary traces in `folder`.

@@ -33,7 +33,6 @@ from hasp.lab.simulate.machines.topology import Topology
 FOLDER = Path(__file__).resolve().parent
 SUFFIX = ".toml"
 CONSTANTS_FILE = FOLDER / f"model{SUFFIX}"
-ESTIMATE = "estimate"
 
 Row = tuple[int, ...]
 
