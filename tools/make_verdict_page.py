@@ -26,6 +26,9 @@ SAMPLES = 2000
 HEAD = """\
 # How often the verdict is right
 
+Of {judged} verdicts on servers that the rules had not seen, {lock} name the right lock,
+{cause} the right cause, and {remedy} give the right advice (*set-aside* below).
+
 `tools/make_verdict_page.py` writes this page from [the data](data/verdicts.json).
 
 {number} small servers in C and C++ (`tests/programs/servers`) have one known lock
@@ -283,7 +286,10 @@ def page(data: dict[str, Any]) -> str:
     after = list(results(data, "after"))
     low = sum(one.verdict.get("confidence") == "low" for one in after)
     tuning = sum(one.half == "tuning" for one in programs())
+    unseen = count(one for one in after if one.program.half == "set-aside")
     head = HEAD.format(
+        judged=unseen["all"],
+        **{aspect: percent(unseen[aspect] / unseen["all"]) for aspect in WHAT},
         number=len(programs()),
         tuning=tuning,
         aside=len(programs()) - tuning,
