@@ -64,6 +64,10 @@ static inline int tx_store(struct transaction *tx, struct atomic_u64 *word,
     }
     if (unlikely(tx->write_count == tx->writes_most))
         return tx_fail(tx, TX_TOO_LARGE, &tx->counts.too_large);
+    if (!tx->client) { /* the commit writes to both, one after the other */
+        prefetch_for_write(tx_lock_of(tx, word));
+        prefetch_for_write(word);
+    }
     *slot = (uint64_t)tx->generation << TX_GENERATION_SHIFT | tx->write_count;
     struct tx_write *write = &tx->writes[tx->write_count++];
     write->word = word;
