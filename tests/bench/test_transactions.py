@@ -58,7 +58,8 @@ def test_it_measures_and_shows_again(tmp_path: Path) -> None:
     assert all(record["right"] for record in records)
     # On a busy machine, the server may not run at all.
     assert all(r["mtps"] > 0 for r in records if "=" not in r["lock"])
-    assert {"fair=1", "none=1"} < {record["lock"] for record in records}
+    over_messages = {"fair=1", "none=1", "services=1"}
+    assert over_messages < {record["lock"] for record in records}
     assert "lock (ticket)" in done.stdout
     assert "for each thousand of Hasp's transactions" in done.stdout
     again = bench("--from", str(results))

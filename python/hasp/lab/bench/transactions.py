@@ -14,6 +14,7 @@ from hasp.locks import native
 PROGRAM = "hasp-bench-transactions"
 LOCK = "lock"
 LIBITM = "libitm"
+TM2C = ("tm2c", "services=1")  # TM2C's messages, in their published form
 DEFAULT_LOCK = "futex"
 MILLISECONDS = 100
 ROUNDS = 25
@@ -84,7 +85,7 @@ def bench_transactions(options: Options) -> int:
 
 def _subjects(program: str, locks: Sequence[str]) -> list[Subject]:
     subjects = [(OWN, ""), *((OWN, way) for way in OVER_MESSAGES)]
-    subjects += [*((LOCK, lock) for lock in locks or (DEFAULT_LOCK,))]
+    subjects += [TM2C, *((LOCK, lock) for lock in locks or (DEFAULT_LOCK,))]
     if LIBITM in interleaved.built_subjects(program):
         subjects.append((LIBITM, ""))
     else:
