@@ -45,7 +45,7 @@ static void print_cell(const void *address, unsigned size)
 static void print_thread(const struct thread *thread)
 {
     fprintf(stderr, "  thread %u on CPU %u", thread->index, thread->cpu);
-    if (thread->state == THREAD_PARKED) {
+    if (thread->state == THREAD_PARKED && thread->parked_on) {
         fprintf(stderr, " sleeps on");
         print_cell(thread->parked_on, sizeof(uint32_t));
     } else if (thread->state == THREAD_WATCHES) {

@@ -59,6 +59,7 @@
  *   scheduler.slice scheduler.switch scheduler.migration
  *   scheduler.futex_call   a system call that sleeps, wakes or yields
  *   scheduler.futex_wake   from a waking system call until the woken thread runs
+ *   scheduler.kernel_lock  the lock of a futex's bucket; see futex_bucket.h
  *
  *   power.active_mw power.pausing_mw power.parked_mw   each core
  *   power.base_mw          the rest of the machine
@@ -76,6 +77,8 @@
 #include <stdio.h>
 
 enum { CPUS_MAX = 2048, PLACES_MAX = 256, DISTANCES_MAX = 64 };
+
+enum kernel_lock { KERNEL_LOCK_NONE, KERNEL_LOCK_TICKET, KERNEL_LOCK_QUEUE };
 
 enum machine_operation {
     MACHINE_LOAD,
@@ -126,6 +129,7 @@ struct machine {
     } model;
     struct {
         uint64_t slice, switch_, migration, futex_call, futex_wake;
+        uint64_t kernel_lock; /* enum kernel_lock */
     } scheduler;
     struct {
         uint64_t active_mw, pausing_mw, parked_mw, base_mw;

@@ -95,20 +95,24 @@ struct access {
     bool requested; /* by a request, whose latency includes the atomic */
 };
 
-/* Drains the store buffer and waits until the thread may write to the line. */
+/* Drains the store buffer and waits until the thread may write to the line. If the
+ * thread loses its CPU meanwhile, it begins again: others may have had the line. */
 static struct access begin_access(struct thread *self, const void *address,
                                   enum machine_operation operation)
 {
     catch_up(self);
     drain(self);
     struct access access = {.line = find_line(address, self)};
-    uint64_t at = writable_at(access.line, self, self->now);
-    access.requested = at == UINT64_MAX;
-    if (access.requested)
-        at = request(access.line, self, operation, self->now);
-    access.epoch = access.line->epoch;
-    if (at > self->now)
-        block_until(self, at);
+    uint64_t at;
+    do {
+        at = writable_at(access.line, self, self->now);
+        access.requested = at == UINT64_MAX;
+        if (access.requested)
+            at = request(access.line, self, operation, self->now);
+        access.epoch = access.line->epoch;
+        if (at > self->now)
+            block_until(self, at);
+    } while (__builtin_expect(self->now > at, 0));
     return access;
 }
 

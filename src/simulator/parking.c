@@ -3,6 +3,7 @@
 #include "simulator/cells.h"
 #include "simulator/clock.h"
 #include "simulator/event_loop.h"
+#include "simulator/futex_bucket.h"
 #include "simulator/scheduler.h"
 #include "simulator/transactions.h"
 
@@ -25,7 +26,7 @@ static struct bucket *bucket_of(const void *address)
 static void sleep_on(struct thread *thread, const void *address)
 {
     struct bucket *bucket = bucket_of(address);
-    thread->parked_on = address;
+    thread->parked_on = thread->slept_on = address;
     thread->sleepers_next = NONE;
     if (bucket->first == NONE)
         bucket->first = thread->index;
@@ -59,9 +60,9 @@ static struct thread *take_sleeper(const void *address, const struct thread *onl
 
 static void wake(struct thread *thread, uint64_t time)
 {
+    thread->parked_on = NULL;
     thread->parked += time - thread->since;
     thread->timeout_at = UINT64_MAX;
-    thread->parked_on = NULL;
     scheduler_wakes(thread, time);
 }
 
@@ -82,40 +83,98 @@ static void call_kernel(struct thread *self)
     catch_up(self);
 }
 
+/* Joins the sleepers if the value is as expected and `at` is not over; *timely tells
+ * which of the two it was. No event may come between the load and sleep_on(), so the
+ * thread does not catch up with the time that the load has taken. */
+static bool join_sleepers(struct thread *self, void *address, uint32_t expected,
+                          uint64_t at, bool *timely)
+{
+    *timely = true;
+    if (simulated_load(address, sizeof expected) != expected)
+        return false;
+    *timely = at > self->now;
+    if (*timely)
+        sleep_on(self, address);
+    return *timely;
+}
+
 bool simulated_park(void *address, uint32_t expected, const struct deadline *deadline)
 {
     struct thread *self = running;
     if (!self)
         simulated_die("code outside workers must not sleep");
     call_kernel(self);
-    if (simulated_load(address, sizeof expected) != expected)
-        return true;
-    /* No event may come between the load and the sleep, so the thread does not catch up
-     * with the time that the load has taken. */
-    uint64_t at = deadline ? cycles_of_deadline(deadline) : UINT64_MAX;
-    if (at <= self->now)
-        return false;
+    const uint64_t at = deadline ? cycles_of_deadline(deadline) : UINT64_MAX;
+    struct futex_bucket *bucket = futex_bucket_of(address);
+    bool timely;
+    if (bucket) {
+        futex_bucket_count(bucket, 1);
+        futex_bucket_lock(bucket);
+    }
+    const bool joined = join_sleepers(self, address, expected, at, &timely);
+    if (bucket)
+        futex_bucket_unlock(bucket);
+    if (bucket && !joined)
+        futex_bucket_count(bucket, -1);
+    if (!joined || !self->parked_on)
+        return timely;
     self->since = self->now;
     self->timed_out = false;
     self->state = THREAD_PARKED;
-    sleep_on(self, address);
     scheduler_sleeps(self, self->now);
     if (deadline) {
         set_timeout(self, at);
         progress_at = later(progress_at, at);
     }
     block();
+    if (bucket && self->timed_out)
+        futex_bucket_count(futex_bucket_of(self->slept_on), -1);
     return !self->timed_out;
+}
+
+/* Takes up to `count` sleepers out of the bucket, which the caller wakes afterwards.
+ * Returns their number. One that is not asleep yet will see that it was taken. */
+static unsigned take_sleepers(const void *address, uint32_t count,
+                              struct futex_bucket *bucket,
+                              struct thread *taken[THREADS_MAX])
+{
+    struct thread *sleeper;
+    unsigned number = 0;
+    for (; count && (sleeper = take_sleeper(address, NULL)); count--) {
+        sleeper->parked_on = NULL;
+        sleeper->timeout_at = UINT64_MAX;
+        taken[number++] = sleeper;
+        if (bucket)
+            futex_bucket_count(bucket, -1);
+    }
+    return number;
 }
 
 void simulated_unpark(void *address, uint32_t count)
 {
-    struct thread *self = running, *sleeper;
+    struct thread *self = running;
     if (!self)
         return;
-    call_kernel(self);
-    for (; count && (sleeper = take_sleeper(address, NULL)); count--)
-        wake(sleeper, self->now + machine.scheduler.futex_wake);
+    struct futex_bucket *bucket = futex_bucket_of(address);
+    const bool wakes_locked = machine.scheduler.kernel_lock == KERNEL_LOCK_TICKET;
+    if (!wakes_locked)
+        call_kernel(self);
+    if (bucket && !futex_bucket_has_waiters(bucket)) {
+        if (wakes_locked)
+            call_kernel(self);
+        return;
+    }
+    if (bucket)
+        futex_bucket_lock(bucket);
+    if (wakes_locked)
+        call_kernel(self);
+    struct thread *taken[THREADS_MAX];
+    const unsigned number = take_sleepers(address, count, bucket, taken);
+    if (bucket)
+        futex_bucket_unlock(bucket);
+    for (unsigned i = 0; i < number; i++)
+        if (taken[i]->state == THREAD_PARKED && !taken[i]->parked_on)
+            wake(taken[i], self->now + machine.scheduler.futex_wake);
 }
 
 void simulated_requeue(void *from, uint32_t expected, void *to)
@@ -124,9 +183,19 @@ void simulated_requeue(void *from, uint32_t expected, void *to)
     if (!self)
         return;
     call_kernel(self);
-    if (simulated_load(from, sizeof expected) == expected &&
-        (sleeper = take_sleeper(from, NULL)))
+    struct futex_bucket *bucket = futex_bucket_of(from);
+    if (bucket) {
+        futex_bucket_count(futex_bucket_of(to), 1);
+        futex_bucket_lock(bucket);
+    }
+    const bool moves = simulated_load(from, sizeof expected) == expected &&
+                       (sleeper = take_sleeper(from, NULL));
+    if (moves)
         sleep_on(sleeper, to);
+    if (bucket) {
+        futex_bucket_unlock(bucket);
+        futex_bucket_count(moves ? bucket : futex_bucket_of(to), -1);
+    }
 }
 
 void simulated_yield(void)

@@ -4,13 +4,14 @@
 #include <string.h>
 
 enum { NO_THREAD = UINT16_MAX };
+enum { KERNEL_TICK = 500 }; /* cycles until the end of a slice is tried again */
 
 struct run_queue {
     uint16_t current, last; /* the thread on the CPU, and the latest one on it */
     uint16_t first_waiting, last_waiting;
     uint16_t waiting; /* length of the queue */
-    uint64_t since;   /* when the current thread got the CPU */
-    bool ticking;     /* an EVENT_SLICE is queued */
+    uint64_t since;    /* when the current thread got the CPU */
+    uint64_t ticks_at; /* the time of its next EVENT_SLICE, or UINT64_MAX */
 };
 
 struct schedule schedules[THREADS_MAX];
@@ -31,7 +32,8 @@ void scheduler_start(void)
         run_queues[cpu] = (struct run_queue){.current = NO_THREAD,
                                              .last = NO_THREAD,
                                              .first_waiting = NO_THREAD,
-                                             .last_waiting = NO_THREAD};
+                                             .last_waiting = NO_THREAD,
+                                             .ticks_at = UINT64_MAX};
 }
 
 bool scheduler_is_wanted(unsigned cpu)
@@ -50,6 +52,12 @@ static void wake_for_yields(const struct run_queue *run_queue, uint64_t now)
         set_timeout(thread, next_yield(thread, now));
 }
 
+static void tick_at(unsigned cpu, uint64_t time)
+{
+    run_queues[cpu].ticks_at = time;
+    event_push(time, EVENT_SLICE, cpu);
+}
+
 /* Called when a thread has been queued for the CPU, and when one has got it. */
 static void tick_if_wanted(unsigned cpu, uint64_t now)
 {
@@ -57,10 +65,8 @@ static void tick_if_wanted(unsigned cpu, uint64_t now)
     if (!run_queue->waiting)
         return;
     wake_for_yields(run_queue, now);
-    if (run_queue->ticking)
-        return;
-    run_queue->ticking = true;
-    event_push(now + machine.scheduler.slice, EVENT_SLICE, cpu);
+    if (run_queue->ticks_at == UINT64_MAX)
+        tick_at(cpu, now + machine.scheduler.slice);
 }
 
 static void enqueue(struct thread *thread, uint64_t now)
@@ -148,11 +154,19 @@ static struct thread *take_over(unsigned cpu)
     return best ? dequeue(&run_queues[best_cpu], best_before) : NULL;
 }
 
+static uint64_t running_for(const struct run_queue *run_queue, uint64_t now)
+{
+    return later(now, run_queue->since) - run_queue->since;
+}
+
 /* Called when the CPU's thread has left. Runs the next one. */
 static void dispatch_next(unsigned cpu, uint64_t now)
 {
     struct run_queue *run_queue = &run_queues[cpu];
-    busy += later(now, run_queue->since) - run_queue->since;
+    const uint64_t ran = running_for(run_queue, now);
+    busy += ran;
+    schedules[run_queue->current].served += ran;
+    run_queue->ticks_at = UINT64_MAX; /* the next thread has a slice of its own */
     struct thread *next =
         run_queue->waiting ? dequeue(run_queue, NO_THREAD) : take_over(cpu);
     if (next) {
@@ -183,6 +197,41 @@ static int idle_cpu(const struct thread *thread)
     return found;
 }
 
+/* Returns true if the thread, which wakes up, preempts the one on its CPU: that one has
+ * been served by more than the wake-up granularity than it. A thread that has slept for
+ * long counts as if it had had less than others by half a round, and no thread keeps
+ * an excess. A round is a slice for each of two threads, the granularity a sixth of a
+ * round, as in Linux (kernel/sched/fair.c: sched_latency, GENTLE_FAIR_SLEEPERS,
+ * sched_wakeup_granularity). */
+static bool preempts(struct thread *thread, uint64_t now)
+{
+    enum { GRANULARITIES = 6 };
+    const uint64_t round = 2 * machine.scheduler.slice;
+    const struct run_queue *run_queue = &run_queues[thread->cpu];
+    const uint64_t other =
+        schedules[run_queue->current].served + running_for(run_queue, now);
+    struct schedule *schedule = &schedules[thread->index];
+    const uint64_t least = other > round / 2 ? other - round / 2 : 0;
+    schedule->served = later(least, schedule->served);
+    if (schedule->served > other)
+        schedule->served = other;
+    return other - schedule->served > round / GRANULARITIES;
+}
+
+/* Queues the thread as the next one for its CPU, which it gets at `now`. */
+static void preempt(struct thread *thread, uint64_t now)
+{
+    struct run_queue *run_queue = &run_queues[thread->cpu];
+    schedules[thread->index].next = run_queue->first_waiting;
+    if (!run_queue->waiting++)
+        run_queue->last_waiting = thread->index;
+    run_queue->first_waiting = thread->index;
+    queued++;
+    scheduler_shares = true;
+    if (now < run_queue->ticks_at)
+        tick_at(thread->cpu, now);
+}
+
 void scheduler_wakes(struct thread *thread, uint64_t now)
 {
     struct schedule *schedule = &schedules[thread->index];
@@ -191,7 +240,10 @@ void scheduler_wakes(struct thread *thread, uint64_t now)
     schedule->left = 0;
     int cpu = idle_cpu(thread);
     if (cpu < 0) {
-        enqueue(thread, now);
+        if (preempts(thread, now))
+            preempt(thread, now);
+        else
+            enqueue(thread, now);
         return;
     }
     idle--;
@@ -242,14 +294,19 @@ bool scheduler_yields(struct thread *thread, uint64_t now)
 void scheduler_slice(unsigned cpu, uint64_t now)
 {
     struct run_queue *run_queue = &run_queues[cpu];
+    if (now != run_queue->ticks_at)
+        return; /* an earlier one came, for a thread that woke up */
     if (!run_queue->waiting) {
-        run_queue->ticking = false;
+        run_queue->ticks_at = UINT64_MAX;
         return;
     }
     struct thread *thread = &thread_table[run_queue->current];
+    if (schedules[thread->index].in_kernel) {
+        tick_at(cpu, now + KERNEL_TICK);
+        return;
+    }
     deschedule(thread, now);
     enqueue(thread, now);
-    run_queue->ticking = false; /* dispatch starts the next thread's slice */
     dispatch_next(cpu, now);
 }
 

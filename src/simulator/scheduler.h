@@ -4,9 +4,10 @@
  *
  * Each CPU has a queue of runnable threads and runs them round-robin, one time slice
  * each; no slices end while the queue is empty. A thread that is not pinned and wakes
- * up goes to an idle CPU: its last one, then one nearby. A CPU that becomes idle steals
- * a thread from the queue of another. Switches and migrations cost time. There are no
- * priorities, and a thread that wakes up does not preempt another.
+ * up goes to an idle CPU: its last one, then one nearby. If there is none, it preempts
+ * the thread on its last CPU, unless it has had nearly as much CPU time. A CPU that
+ * becomes idle steals a thread from the queue of another. Switches and migrations cost
+ * time. There are no priorities.
  *
  * While a thread is off its CPU, its stores still drain and lines that it requested
  * still arrive. Its computation stops and continues when it is back.
@@ -23,9 +24,11 @@ struct schedule {
     bool due;       /* its EVENT_RESUME came while it was off its CPU */
     bool computing; /* when it lost its CPU */
     bool watching;  /* when it lost its CPU */
+    bool in_kernel; /* where it is not preempted */
     uint64_t off_since;
     uint64_t lost; /* time off its CPU since its EVENT_RESUME was queued */
     uint64_t left; /* remaining computation, once due */
+    uint64_t served; /* time on CPUs, for fairness between threads that wake up */
     uint16_t next; /* in the queue of its CPU */
 };
 extern struct schedule schedules[];

@@ -70,7 +70,8 @@ struct thread {
     struct watch waited_for; /* one of the cells that it last waited for */
     uint64_t timeout_at;     /* UINT64_MAX: never */
     uint64_t timeout_due;    /* when the next EVENT_TIMEOUT is queued */
-    const void *parked_on;
+    const void *parked_on; /* NULL from the wake-up call on */
+    const void *slept_on;
     bool timed_out;
     uint16_t sleepers_next;
 

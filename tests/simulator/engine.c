@@ -301,6 +301,44 @@ static void yields(char **arguments)
     expect(woken_at < changes_at, "a waiter kept its CPU from a thread that woke up");
 }
 
+/* --- preempts: a thread that wakes up preempts one that computes on its CPU, but not
+ * one that has had less of it --- */
+
+enum { SLEEPS = 20, MS = 1000000 };
+static uint64_t latest_ns;
+static bool greedy;
+
+static void compute_or_sleep(unsigned index, void *argument)
+{
+    (void)argument;
+    const uint64_t ends = now_ns() + SLEEPS * 3 * MS;
+    while (index == 0 && now_ns() < ends)
+        pause_cycles(1000);
+    for (unsigned i = 0; index == 1 && i < SLEEPS; i++) {
+        const uint64_t until = now_ns() + (i ? MS / 4 : 5 * MS);
+        const struct deadline deadline = at_ns(until);
+        while (park(flags[1], 0, &deadline))
+            continue;
+        if (now_ns() > until + latest_ns)
+            latest_ns = now_ns() - until;
+        for (const uint64_t begun = now_ns(); greedy && now_ns() < begun + MS;)
+            pause_cycles(1000);
+    }
+}
+
+static void preempts(char **arguments)
+{
+    const int cpus[] = {0, 0};
+    (void)arguments;
+    for (int i = 0; i < 2; i++) {
+        greedy = i == 1;
+        latest_ns = 0;
+        run_on(2, cpus, compute_or_sleep);
+        expect(greedy || latest_ns < MS / 10, "a thread that woke up had to wait");
+        expect(!greedy || latest_ns > MS / 2, "a greedy thread was preferred");
+    }
+}
+
 static const struct {
     const char *name;
     int arguments;
@@ -310,6 +348,7 @@ static const struct {
     {"deadlock", 1, deadlock},   {"order", 0, order},
     {"timeout", 0, timeout},     {"watching", 0, watching},
     {"arrival", 0, arrival},     {"yields", 0, yields},
+    {"preempts", 0, preempts},
 };
 
 int main(int count, char **arguments)

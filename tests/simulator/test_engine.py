@@ -83,6 +83,11 @@ def test_a_line_cannot_be_read_before_it_arrives(
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_thread_that_wakes_up_preempts(flat: dict[str, Path]) -> None:
+    done = run(flat["opteron-48"], "preempts")
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("machine", ["opteron-48", "i7-4770"])
 def test_waiters_yield_their_cpu(flat: dict[str, Path], machine: str) -> None:
     done = run(flat[machine], "yields")

@@ -94,6 +94,45 @@ def test_spinning_collapses_where_parking_does_not(
     assert parking[1] > 0.7 * parking[0]
 
 
+def test_an_atomic_begins_again_if_its_thread_loses_the_cpu(
+    simulate: Simulate, flatten: Flatten
+) -> None:
+    """Others may have read the line, and wait for it to change."""
+    changes = {"scheduler.slice": 20000, "scheduler.kernel_lock": 1}
+    machine = flatten("opteron-48", changes)
+    arguments = ("oversubscribed", "--lock=mutexee", "--threads=96")
+    assert simulate(machine, *arguments, "--duration-ns=5000000")["operations"] > 0
+
+
+def test_threads_that_wake_each_other_share_a_line_of_the_kernel(
+    simulate: Simulate, flatten: Flatten
+) -> None:
+    def handover_ns(kernel_lock: int) -> float:
+        machine = flatten("opteron-48", {"scheduler.kernel_lock": kernel_lock})
+        arguments = ("--lock=mcs-park", "--threads=2", "--cpus=0,47", "cs_ns=100000")
+        return float(simulate(machine, "one-lock", *arguments)["handover_ns"])
+
+    none, ticket, queue = map(handover_ns, (0, 1, 2))
+    assert none + 100 < ticket < none + 1000
+    assert none + 100 < queue < none + 1000
+
+
+@pytest.mark.parametrize("kernel_lock", [1, 2])
+def test_a_thread_in_the_kernel_is_not_preempted(
+    simulate: Simulate, flatten: Flatten, kernel_lock: int
+) -> None:
+    """Else those behind it would wait for slices."""
+
+    def throughput(lock: int) -> float:
+        changes = {"scheduler.kernel_lock": lock, "scheduler.slice": 20000}
+        cpus = ",".join(4 * ["0,1,2,3,4,5"])
+        arguments = ("--lock=futex", "--threads=24", f"--cpus={cpus}", "cs_ns=1000")
+        machine = flatten("opteron-48", changes)
+        return float(simulate(machine, "oversubscribed", *arguments)["throughput_mops"])
+
+    assert throughput(kernel_lock) > 0.5 * throughput(0)
+
+
 def test_wakeups_cost_time(simulate: Simulate, flatten: Flatten) -> None:
     """A FIFO lock with sleeping waiters hands over to a thread that must wake up."""
 
