@@ -110,13 +110,12 @@ CONDITION_INLINE bool condition_spin(struct waiter *waiter, uint32_t cell)
         spins = least;
     if (condition_is_due_to_probe(waiter))
         spins = 2 * most;
-    for (uint32_t done = 0; done < spins; done++) {
+    for (uint32_t done = 0; done < spins; done += relax_at_most(spins - done)) {
         if (load_acquire(&waiter->cell) != cell) {
             waiter->condition_spins = (uint16_t)(2 * spins < most ? 2 * spins : most);
             waiter->condition_failures = 0;
             return true;
         }
-        relax();
     }
     waiter->condition_spins = (uint16_t)next;
     condition_count_failure(waiter);

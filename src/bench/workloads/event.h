@@ -20,11 +20,9 @@ static inline uint32_t event_seen(struct event *event)
 
 static inline void event_wait(struct event *event, uint32_t seen)
 {
-    for (uint32_t i = spin_limit(); i; i--) {
+    for (uint32_t left = spin_limit(); left; left -= relax_at_most(left))
         if (load_acquire(&event->count) != seen)
             return;
-        relax();
-    }
     /* Pairs with the fence in event_post: one of the two sees the other's write. */
     fetch_add_acq_rel(&event->sleepers, 1);
     while (load_acquire(&event->count) == seen)
