@@ -72,6 +72,7 @@ def test_a_published_form_acquires_a_free_lock_by_trylock(
     published: Callable[..., dict[str, Any]],
 ) -> None:
     forms = ("spinlock", "ttas", "ticket", "mcs", "futex", "litl-hmcs", "litl-c-bo-mcs")
+    forms += ("litl-c-tkt-tkt", "litl-c-ptl-tkt")
     for form in forms:
         words = ("--workload=uncontended", "trylock=1", f"--lock={form}", "--threads=2")
         assert published(*words)["operations"] > 0

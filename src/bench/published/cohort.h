@@ -151,6 +151,30 @@ static inline void published_c_ptl_tkt_lock(struct lock *lock)
     lock->users = node;
 }
 
+/* As the lock study's library does: a partitioned ticket cannot be given back, so it is
+ * drawn only if it is being served, and may have to wait after all. */
+static inline bool published_c_ptl_tkt_trylock(struct lock *lock)
+{
+    const struct published_c_ptl_tkt own = published_c_ptl_tkt_of(lock);
+    const uint32_t node = current_node();
+    struct published_local *local = &own.locals[node];
+    if (!published_ticket_try(&local->ticket))
+        return false;
+    if (!load_relaxed(&local->both)) {
+        uint32_t next = load_relaxed(&lock->state[0]);
+        if (load_relaxed(&own.slots[next % node_count()].number) != next) {
+            published_ticket_release(&local->ticket);
+            return false;
+        }
+        uint32_t mine = fetch_add_relaxed(&lock->state[0], 1);
+        (void)relax_at_most(1); /* the loop below does not watch lines read before */
+        spin_until(load_acquire(&own.slots[mine % node_count()].number) == mine);
+        *own.mine = mine;
+    }
+    lock->users = node;
+    return true;
+}
+
 static inline void published_c_ptl_tkt_unlock(struct lock *lock)
 {
     const struct published_c_ptl_tkt own = published_c_ptl_tkt_of(lock);

@@ -38,6 +38,23 @@ static inline void published_hticket_lock(struct lock *lock, int how)
     lock->users = node;
 }
 
+/* Takes both locks if they are free, as the lock study's library does. */
+static inline bool published_hticket_trylock(struct lock *lock, int how)
+{
+    (void)how;
+    uint32_t node = current_node();
+    struct published_local *local = published_local(lock, node);
+    if (!published_ticket_try(&local->ticket))
+        return false;
+    if (!load_relaxed(&local->both) &&
+        !published_ticket_try(published_ticket_of(lock))) {
+        published_ticket_release(&local->ticket);
+        return false;
+    }
+    lock->users = node;
+    return true;
+}
+
 static inline void published_hticket_unlock(struct lock *lock, int how)
 {
     (void)how;

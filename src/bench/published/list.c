@@ -69,7 +69,7 @@ void *published_body(struct lock *lock, size_t bytes)
     FORM(hticket, "hticket", hticket, NO_TRYLOCK, WITH(PUBLISHED_BACK_OFF))            \
     FORM(hticket_prefetch, "hticket-prefetch", hticket, NO_TRYLOCK,                    \
          WITH(PUBLISHED_BACK_OFF | PUBLISHED_PREFETCH))                                \
-    FORM(cohort_ticket, "c-tkt-tkt", hticket, NO_TRYLOCK, WITH(PUBLISHED_PLAIN))       \
+    FORM(cohort_ticket, "c-tkt-tkt", hticket, HAS_TRYLOCK, WITH(PUBLISHED_PLAIN))      \
     FORM(hclh, "hclh", hclh, NO_TRYLOCK, WITH(false))                                  \
     FORM(hclh_prefetch, "hclh-prefetch", hclh, NO_TRYLOCK, WITH(true))                 \
     FORM(twa, "twa", twa, HAS_TRYLOCK, NOTHING)                                        \
@@ -80,7 +80,7 @@ void *published_body(struct lock *lock, size_t bytes)
     FORM(hmcs, "hmcs", hmcs, HAS_TRYLOCK, WITH(false))                                 \
     FORM(ahmcs, "ahmcs", hmcs, NO_TRYLOCK, WITH(true))                                 \
     FORM(c_bo_mcs, "c-bo-mcs", c_bo_mcs, HAS_TRYLOCK, NOTHING)                         \
-    FORM(c_ptl_tkt, "c-ptl-tkt", c_ptl_tkt, NO_TRYLOCK, NOTHING)                       \
+    FORM(c_ptl_tkt, "c-ptl-tkt", c_ptl_tkt, HAS_TRYLOCK, NOTHING)                      \
     FORM(fc_mcs, "fc-mcs", fc_mcs, NO_TRYLOCK, NOTHING)                                \
     FORM(shfl, "shfl", shfl, HAS_TRYLOCK, NOTHING)                                     \
     FORM(fissile, "fissile", fissile, HAS_TRYLOCK, NOTHING)                            \

@@ -68,12 +68,16 @@ static inline void published_ticket_lock(struct lock *lock, int how)
     published_ticket_acquire(published_ticket_of(lock), how);
 }
 
+static inline bool published_ticket_try(struct published_ticket *ticket)
+{
+    uint32_t serving = load_relaxed(&ticket->serving);
+    return acquire_if(&ticket->next, serving, serving + 1);
+}
+
 static inline bool published_ticket_trylock(struct lock *lock, int how)
 {
     (void)how;
-    struct published_ticket *ticket = published_ticket_of(lock);
-    uint32_t serving = load_relaxed(&ticket->serving);
-    return acquire_if(&ticket->next, serving, serving + 1);
+    return published_ticket_try(published_ticket_of(lock));
 }
 
 static inline void published_ticket_unlock(struct lock *lock, int how)

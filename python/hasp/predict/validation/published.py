@@ -6,6 +6,8 @@ LiTL, the study's library, interposes them and also takes the program's own mute
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from hasp.predict.load import Load
 
 # by Hasp's name of the lock
@@ -21,19 +23,11 @@ FORMS = {
     "hmcs": "litl-hmcs",
     "futex": "futex",  # glibc's mutex, which is not interposed
 }
-WITHOUT_TRYLOCK = {"c-tkt-tkt", "c-ptl-tkt"}  # the forms, not LiTL's locks
 
 
-def forms_for(load: Load, threads: int, cpus: int) -> dict[str, str]:
+def forms_for(load: Load, threads: int, cpus: int) -> Mapping[str, str]:
     """Return the published forms that can execute the load.
 
     With more threads than CPUs there are none: their waiters never yield.
     """
-    if threads + load.others > cpus:
-        return {}
-    tries = any(site.meets or site.tries for site in load.sites)
-    return {
-        name: form
-        for name, form in FORMS.items()
-        if not (tries and name in WITHOUT_TRYLOCK)
-    }
+    return {} if threads + load.others > cpus else FORMS
