@@ -31,3 +31,13 @@ def test_the_host_needs_the_cpus(hasp: Hasp) -> None:
     completed = hasp(*ARGUMENTS, "--threads=512")
     assert completed.returncode == 2
     assert "this host has" in completed.stderr
+    assert "--workload oversubscribed" in completed.stderr
+
+
+def test_threads_may_share_cpus_where_the_workload_is_about_that(hasp: Hasp) -> None:
+    words = ("--workload=oversubscribed", "--threads=5", "--machine=i7-4770")
+    completed = hasp("simulate", "--locks=futex", "--native", *words, "--json")
+    assert completed.returncode == 0, completed.stderr
+    (record,) = map(json.loads, completed.stdout.splitlines())
+    assert (record["threads"], record["bursts_dropped"]) == (5, 0)
+    assert record["native_mops"] > 0
