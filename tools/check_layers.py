@@ -52,7 +52,7 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "simulator": {"platform"},
     "explorer": {"borrowing", "condition", "delegation", "platform", "structures"},
     "bench": {
-        *("platform", "locks", "rwlocks", "spinlocks", "barriers"),
+        *("platform", "locks", "rwlocks", "spinlocks", "barriers", "condition"),
         *("delegation", "elision", "structures", "profiler", "simulator", "explorer"),
     },
 }
@@ -92,8 +92,8 @@ FOLDERS: dict[str, tuple[str, ...]] = {
 
 # The include path selects the platform and the locks that a workload uses.
 BY_INCLUDE_PATH = {
-    *("backend.h", "delegating.h", "eliding.h", "excluding.h", "sharing.h"),
-    "transacting.h",
+    *("awaiting.h", "backend.h", "delegating.h", "eliding.h", "excluding.h"),
+    *("sharing.h", "transacting.h"),
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')

@@ -38,7 +38,7 @@ def _calibrated(runs: Runs, role: Role, lock: str, width: int | None) -> Role:
 
 def _added(runs: Runs, role: Role, lock: str, width: int | None) -> float:
     """Return the time in ns that a simulated section takes longer, at least 0."""
-    alone = replace(role, recorded=1, scales=True)
+    alone = replace(role, recorded=1, scales=True, puts=(), takes=frozenset())
     load = replace(runs.load, roles=(alone,))
     case = Case(lock, 1, ALONE)
     outcome = runs.of(load).run([case], width)[case]

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from hasp.locks.kinds import MUTEX, RWLOCK, Kind
 
-VERSION = 5
+VERSION = 6
 SHAPE_VALUES = 128
 WEIGHT_OF_ALL = 1 << 20
 MILLION = 1_000_000
@@ -46,6 +46,7 @@ class LoadSite:
     calls: float = 0.0  # share of the sections that make a system call or wait inside
     tries: float = 0.0  # share of the acquisitions by trylock
     meets: bool = False  # all threads that acquire it wait for each other there
+    queues: bool = False  # its mutex guards a queue between threads
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ class Role:
     ran: float = 1.0  # share of the time it had a CPU of the time it could use one
     idle_ns: float = 0.0  # mean time that it sleeps between two outermost sections
     waits: float = 1.0  # how often it does so, of the outermost sections
+    puts: tuple[tuple[int, float], ...] = ()  # site index, items put in a section
+    takes: frozenset[int] = frozenset()  # sites: each outermost section takes an item
 
     @property
     def sleep(self) -> tuple[float, float]:
@@ -196,7 +199,8 @@ def _site(site: LoadSite, shapes: dict[Shape, int], variant: Variant) -> str:
     inner = [part for at, times in site.inner for part in (at, round(1000 * times))]
     return _line(
         *head,
-        *(round(1000 * site.calls), round(1000 * site.tries), int(site.meets)),
+        *(round(1000 * site.calls), round(1000 * site.tries)),
+        *(int(site.meets), int(site.queues)),
         *(len(site.weights), *site.weights, site.tail),
         *(len(site.inner), *inner),
     )
@@ -209,8 +213,10 @@ def _role(role: Role, threads: int, variant: Variant) -> Iterator[int]:
     yield len(role.visits)
     for site, share in role.visits:
         yield from (site, max(1, round(share * WEIGHT_OF_ALL)))
-    for hold_ns, reads in zip(role.holds_ns, role.reads, strict=True):
+    puts = dict(role.puts)
+    for at, (hold_ns, reads) in enumerate(zip(role.holds_ns, role.reads, strict=True)):
         yield from (round(hold_ns), round(1000 * reads))
+        yield from (round(1000 * puts.get(at, 0.0)), int(at in role.takes))
 
 
 def weights_of(acquisitions: Sequence[int]) -> tuple[list[int], int]:

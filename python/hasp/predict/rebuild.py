@@ -20,6 +20,7 @@ from hasp.predict.load import (
     weights_of,
 )
 from hasp.predict.meeting import meeting_role, meeting_sites, meetings_of
+from hasp.predict.queues import queueing, queues_of
 from hasp.predict.roles import (
     Group,
     absent_ns,
@@ -69,13 +70,14 @@ def rebuild(
             found, scaling(found, profile), factors, strict=True
         )
     ]
-    roles.sort(key=lambda role: not role.scales)
+    pairs = sorted(zip(roles, found, strict=True), key=lambda pair: not pair[0].scales)
+    roles, found = [role for role, _ in pairs], [group for _, group in pairs]
     sites = tuple(_site(profile, net, order, roles, number) for number in order)
     meetings = meetings_of(profile)
-    return Load(
-        meeting_sites(sites, meetings),
-        tuple(meeting_role(role, order, meetings) for role in roles),
-    )
+    sites = meeting_sites(sites, meetings)
+    roles = [meeting_role(role, order, meetings) for role in roles]
+    queues = {} if busy else queues_of(profile)
+    return Load(*queueing(sites, roles, found, queues, profile))
 
 
 def _candidates(profile: Profile, most: int, busy: bool) -> frozenset[int]:

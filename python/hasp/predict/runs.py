@@ -21,6 +21,7 @@ from hasp.predict.changes import SiteChange, applied, visits_per_section
 from hasp.predict.load import (
     PLAIN,
     Load,
+    Role,
     Scheme,
     Variant,
     described,
@@ -232,6 +233,21 @@ def _site_outcome(record: dict[str, Any], whole_ns: float) -> SiteOutcome:
     )
 
 
+def _fed_every_ns(load: Load, role: Role) -> float:
+    """Return the time in which producers put the items of one of its sections."""
+    longest = 0.0
+    for at in role.takes:
+        items = 0.0
+        for other in load.roles:
+            numbers = visits_per_section(load, other)
+            held = sum(n * ns for n, ns in zip(numbers, other.holds_ns, strict=True))
+            section_ns = max(1.0, other.gap_ns + other.idle_ns + held)
+            put = numbers[at] * dict(other.puts).get(at, 0.0)
+            items += other.recorded * put / section_ns
+        longest = max(longest, dict(role.visits)[at] / items) if items else longest
+    return longest
+
+
 def duration_ns(load: Load, workers: int) -> int:
     """Return a time in which enough sections end, if threads never wait or always."""
     each = longest = 1.0
@@ -239,6 +255,7 @@ def duration_ns(load: Load, workers: int) -> int:
         numbers = visits_per_section(load, role)
         held = [n * ns for n, ns in zip(numbers, role.holds_ns, strict=True)]
         each = max(each, role.gap_ns + role.idle_ns + sum(held))
+        each = max(each, workers * _fed_every_ns(load, role))
         longest = max(longest, *held)
     needed = max(SECTIONS * max(longest, each / workers), SECTIONS_EACH * each)
     if any(site.meets for site in load.sites):

@@ -25,7 +25,7 @@ static bool create_locks(struct run *run, struct replay_site *site)
         sharing_create(&replay_lock_at(site, i)->sharing);
     }
     site->point = run_memory(run, sizeof *site->point);
-    return site->memory && site->point;
+    return site->memory && site->point && replay_queue_create(run, site);
 }
 
 /* Counts the threads that acquire the locks of each site outside of other sections. */
@@ -118,10 +118,11 @@ void replay_work(struct run *run, struct worker *worker)
             sleep_for(replay_shaped(player, role->idle, role->gap_shape));
         uint64_t start = ticks_aside();
         if (!run_goes_on(run, start))
-            return;
+            break;
         replay_section(player, next_site(player));
         run_count(run, worker, start, ticks_aside());
     }
+    replay_queues_close(player);
 }
 
 static uint64_t updates(const struct replay_site *site, uint64_t line)

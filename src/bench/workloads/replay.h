@@ -3,7 +3,7 @@
  * The load of a recorded program, as `hasp predict` describes it in a file: whole
  * numbers, separated by blanks, in this order.
  *
- *   5                                version
+ *   6                                version
  *   one_lock trylock_nests nesting   all mutexes are the same one; what elision does in
  *                                    a trylock; levels of transactions, 0: its default
  *   shapes, then for each: SHAPE_VALUES  equally likely multiples of a mean, permille
@@ -11,7 +11,8 @@
  *     rwlock each_worker locks lines parts shape
  *     calls tries                      sections with a system call, and acquisitions by
  *                                      trylock, in permille
- *     meets                            all threads that acquire it wait for each other
+ *     meets queues                     all threads that acquire it wait for each other;
+ *                                      its mutex guards a queue
  *     weighed, then that many          weights of the first locks
  *     tail                             weight of the other locks together
  *     inner, then for each: site times   sections inside, in permille of the sections
@@ -20,7 +21,10 @@
  *     idle_ns idle_ppm                 the thread sleeps for that time, before so many
  *                                      of a million outermost sections
  *     visits, then for each: site weight   outermost sections
- *     for each site: hold_ns reads     mean without sections inside; reads in permille
+ *     for each site: hold_ns reads puts takes
+ *                                      mean without sections inside; reads and items
+ *                                      put into its queue in permille of its sections;
+ *                                      takes: outermost sections take an item
  *
  * A section writes `lines` lines of one of the `parts` of its lock's data, chosen at
  * random; sections in different parts do not conflict.
@@ -29,6 +33,10 @@
  * barrier of PARSEC's streamcluster: they watch a flag, and leave by a section that
  * they enter by repeated trylock. Each section, with the one to leave, is one
  * operation.
+ *
+ * A thread that finds its queue empty waits on a condition variable, which is signalled
+ * for each item, while the mutex is held. Queues are not bounded. Some role must take
+ * from none.
  *
  * A section contains only sections of later sites, so locks are always acquired in the
  * same order. With `each_worker`, every worker has `locks` locks of its own.
@@ -40,7 +48,7 @@
 
 enum {
     SHAPE_VALUES = 128,
-    REPLAY_VERSION = 5,
+    REPLAY_VERSION = 6,
     REPLAY_LOCKS_MOST = 65536,
     REPLAY_PARTS_MOST = 4096,
 };
@@ -57,12 +65,13 @@ struct replay_point {
 } __attribute__((aligned(CACHE_LINE)));
 
 struct replay_site {
-    bool rwlock, each_worker, meets;
+    bool rwlock, each_worker, meets, queues;
     uint64_t locks, lines, parts;
     unsigned shape;
     uint64_t calls, tries; /* permille */
     uint64_t members;      /* threads that meet */
     struct replay_point *point;
+    struct replay_queue *queue;
     unsigned weighed;
     uint64_t *sums; /* cumulative weights of the first `weighed` locks */
     uint64_t tail;  /* weight of the others together */
@@ -78,12 +87,13 @@ struct replay_visit {
 };
 
 struct replay_use {
-    uint64_t hold, reads; /* cycles; permille */
+    uint64_t hold, reads, puts; /* cycles; permille */
+    bool takes;
 };
 
 struct replay_role {
     unsigned threads;
-    bool aside;
+    bool aside, takes;
     uint64_t gap; /* cycles */
     unsigned gap_shape;
     uint64_t idle, idle_ppm; /* ns; of the outermost sections */

@@ -64,6 +64,7 @@ static void read_site(struct reader *reader, struct replay_load *load, unsigned 
     site->calls = next_number(reader, 1000);
     site->tries = next_number(reader, 1000);
     site->meets = next_number(reader, 1);
+    site->queues = next_number(reader, 1);
     site->weighed = next_count(reader, site->locks);
     site->sums = made(reader, site->weighed, sizeof *site->sums);
     uint64_t sum = 0;
@@ -81,17 +82,29 @@ static void read_site(struct reader *reader, struct replay_load *load, unsigned 
                     reader->run->load, index);
         }
     }
-    if (site->meets && (site->rwlock || site->each_worker || site->locks > 1) &&
-        !reader->failed) {
+    if ((site->meets || site->queues) &&
+        (site->rwlock || site->each_worker || site->locks > 1) && !reader->failed) {
         reader->failed = true;
-        explain(reader->run, "%s: threads meet at one mutex, but site %u is not one",
-                reader->run->load, index);
+        explain(reader->run, "%s: threads %s one mutex, but site %u is not one",
+                reader->run->load, site->meets ? "meet at" : "share a queue under",
+                index);
     }
     bool empty = !site->locks || !site->parts || (!sum && !site->tail);
     if (empty && !reader->failed) {
         reader->failed = true;
         explain(reader->run, "%s: site %u has no lock", reader->run->load, index);
     }
+}
+
+/* Items are put into queues only, and taken from them. */
+static void refuse_wrong_use(struct reader *reader, const struct replay_load *load,
+                             const struct replay_role *role, unsigned site)
+{
+    const struct replay_use *use = &role->uses[site];
+    if (load->sites[site].queues || !(use->puts || use->takes) || reader->failed)
+        return;
+    reader->failed = true;
+    explain(reader->run, "%s: site %u has no queue", reader->run->load, site);
 }
 
 static void read_role(struct reader *reader, struct replay_load *load,
@@ -114,6 +127,10 @@ static void read_role(struct reader *reader, struct replay_load *load,
     for (unsigned i = 0; i < load->site_count && !reader->failed; i++) {
         role->uses[i].hold = cycles_of_ns(next_number(reader, TIME_MOST));
         role->uses[i].reads = next_number(reader, 1000);
+        role->uses[i].puts = next_number(reader, 1000000);
+        role->uses[i].takes = next_number(reader, 1);
+        role->takes |= role->uses[i].takes;
+        refuse_wrong_use(reader, load, role, i);
     }
     if (!sum && !reader->failed) {
         reader->failed = true;
@@ -143,6 +160,13 @@ static void read_all(struct reader *reader, struct replay_load *load)
     load->roles = made(reader, load->role_count, sizeof *load->roles);
     for (unsigned i = 0; i < load->role_count && !reader->failed; i++)
         read_role(reader, load, &load->roles[i]);
+    bool all_take = load->role_count;
+    for (unsigned i = 0; i < load->role_count; i++)
+        all_take = all_take && load->roles[i].takes;
+    if (all_take && !reader->failed) {
+        reader->failed = true;
+        explain(reader->run, "%s: all roles wait for others", reader->run->load);
+    }
 }
 
 bool replay_load_read(struct run *run, struct replay_load *load)

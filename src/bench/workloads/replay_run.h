@@ -91,6 +91,25 @@ static inline struct replay_lock *replay_lock_at(const struct replay_site *site,
 /* Returns a time of a shape with this mean, at random. */
 uint64_t replay_shaped(struct player *player, uint64_t mean, unsigned shape);
 
+/* Notes a time during which the thread wanted or held the lock. */
+void replay_add_span(struct player *player, const struct replay_lock *lock,
+                     uint64_t from, uint64_t to);
+
+/* Creates the site's queue if it has one. */
+bool replay_queue_create(struct run *run, struct replay_site *site);
+
+/* Takes an item, and waits if there is none; the caller holds the mutex. Returns false
+ * at the end of the run. A wait ends an acquisition and begins another one. */
+bool replay_queue_take(struct player *player, const struct attempt *attempt,
+                       struct mutex *mutex, struct note *made);
+
+/* Puts a number of items; the caller holds the mutex. */
+void replay_queue_put(struct player *player, const struct attempt *attempt,
+                      uint64_t number);
+
+/* Wakes the threads that wait for items, at the end of the run. */
+void replay_queues_close(struct player *player);
+
 /* Runs an outermost section of a site, and meets the other threads if they do there. */
 void replay_section(struct player *player, unsigned number);
 

@@ -117,7 +117,7 @@ static void *with_room(struct player *player, void *items, size_t count, size_t 
 }
 
 /* Keeps the part within the window. */
-static void add_span(struct player *player, const struct replay_lock *lock,
+void replay_add_span(struct player *player, const struct replay_lock *lock,
                      uint64_t from, uint64_t to)
 {
     const struct run *run = player->run;
@@ -147,7 +147,8 @@ static void note(struct player *player, const struct note *note)
 static void add_note(struct player *player, const struct note *note)
 {
     struct replay_stats *stats = note->stats;
-    add_span(player, note->lock, note->wanted, note->reads ? note->began : note->ended);
+    replay_add_span(player, note->lock, note->wanted,
+                    note->reads ? note->began : note->ended);
     stats->writes += !note->reads;
     if (!run_counts(player->run, note->began))
         return;
@@ -252,12 +253,20 @@ static void section(struct player *player, unsigned number, unsigned mutexes,
     player->worker->random = random;
     player->note_count = noted;
     made.began = ticks_aside();
+    if (use->takes && !mutexes &&
+        !replay_queue_take(player, &attempt, mutex_of(&attempt), &made)) {
+        release(&attempt);
+        return;
+    }
     made.elided = eliding_now() && !site->rwlock;
     uint64_t part =
         site->parts > 1 ? random_below(&player->worker->random, site->parts) : 0;
     touch(&attempt.lock->lines[part * site->lines], site->lines, attempt.reads);
     if (site->meets)
         meet(player, &attempt);
+    if (use->puts)
+        replay_queue_put(player, &attempt,
+                         use->puts / 1000 + happens(player, use->puts % 1000));
     bool calls = site->calls && happens(player, site->calls);
     work(replay_shaped(player, use->hold, site->shape), calls);
     sections_inside(player, site, mutexes + !site->rwlock);
