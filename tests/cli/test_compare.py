@@ -279,6 +279,7 @@ REFUSALS = {
     "unit alone": (["--unit", "s", "--", "true"], "before any --metric"),
     "same name": (["--metric", "wall time=(.)", "--", "true"], "two measures"),
     "unwritable": (["--csv", "no/where.csv", "--", "true"], "cannot be written"),
+    "no files": (["--csv", "/proc/x.csv", "--", "true"], "cannot be written"),
     "unwritable json": (["--json", "no/x.jsonl", "--", "true"], "cannot be written"),
     "plot format": (["--plot", "x.gif", "--", "true"], ".png or .svg"),
     "no threads": (["--", "echo", "{threads}"], "--threads is not given"),

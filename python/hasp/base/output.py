@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -157,12 +158,21 @@ def check_writable(destination: str) -> None:
     if path.exists():
         writable = os.access(path, os.W_OK)
     else:
-        writable = path.parent.is_dir() and os.access(path.parent, os.W_OK)
+        writable = path.parent.is_dir() and _accepts_files(path.parent)
     if not writable:
         raise HaspError(
             f"{path} cannot be written",
             "name a file in a folder that exists and that you may write to",
         )
+
+
+def _accepts_files(folder: Path) -> bool:
+    """Return whether a file can be created there: access(2) grants root all folders."""
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def printable(text: str) -> str:
