@@ -125,6 +125,14 @@ def test_busy_threads_wait_for_nobody(tmp_path: Path) -> None:
     assert not any(role.takes for role in load.roles)
 
 
+def test_the_user_is_told_who_sets_the_pace(hasp, tmp_path: Path) -> None:
+    path = queue().write(tmp_path / "hasp.trace")
+    words = ("--machine", "epyc-2x64", "--threads", "1", "--locks", "mcs", "--json")
+    status, out, _ = hasp("predict", str(path), *words)
+    assert status == 0
+    assert "put into a queue" in out
+
+
 def coupled(put_every_ns: float, takes_ns: float) -> Load:
     """Return consumers of a role that scales, and one producer."""
     load = closed(takes_ns, 100.0)

@@ -61,6 +61,13 @@ def _of_roles(answer: Answer) -> Iterator[str]:
             "one thread was recorded, so it is assumed that all threads use the same "
             "locks; a recording with two shows which ones they share"
         )
+    fed = sorted({at for role in load.roles if role.scales for at in role.takes})
+    if fed:
+        names = listed([load.sites[at].name for at in fed])
+        yield (
+            f"these threads wait for what others put into a queue ({names}), so they "
+            "are as fast as those at most; the queue is not bounded in the simulation"
+        )
     others = [role for role in load.roles if not role.scales]
     if others:
         names = listed([role.name or "a thread" for role in others])
