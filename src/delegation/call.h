@@ -41,10 +41,10 @@ enum {
     CALL_BYTES = 6 * sizeof(uint32_t) + 4 * sizeof(uint64_t),
     /* Sections that a thread executes for others before it passes that duty on. */
     COMBINED_MOST = HANDOVER_LIMIT == 1 ? 2 : 4 * HANDOVER_LIMIT,
-    PROGRESS_EACH = 16, /* sections */
-    /* How often a waiter spins for as long as a sleep would cost: at first, which
-     * covers the wake-up of the next combiner; and at most, while there is progress. */
-    FIRST_ROUNDS = HANDOVER_LIMIT == 1 ? 1 : 8,
+    PROGRESS_EACH = 4, /* sections */
+    /* How often a waiter spins for as long as a sleep would cost: before it looks for
+     * progress, and at most, while there is progress. */
+    FIRST_ROUNDS = HANDOVER_LIMIT == 1 ? 1 : 4,
     SPIN_ROUNDS = HANDOVER_LIMIT == 1 ? 1 : 64,
 };
 
@@ -146,16 +146,17 @@ struct patience {
 
 /* The waiter has spun for as long as a sleep would cost. Returns whether it should do
  * so again: while the combiner goes on. A combiner that was preempted, or whose section
- * blocks, does not. */
+ * blocks, does not. The waiter looks after 4, 8, 16 rounds and so on: long sections
+ * need that time, and the line must not move to all waiters in each round. */
 static inline bool patience_lasts(struct patience *patience,
                                   const struct progress *progress)
 {
-    if (++patience->rounds < FIRST_ROUNDS)
+    const uint32_t rounds = ++patience->rounds;
+    if (rounds < FIRST_ROUNDS || (rounds & (rounds - 1)))
         return true;
-    uint32_t seen = patience->seen;
+    const uint32_t seen = patience->seen;
     patience->seen = load_relaxed(&progress->steps);
-    return patience->rounds < SPIN_ROUNDS &&
-           (patience->rounds == FIRST_ROUNDS || patience->seen != seen);
+    return rounds < SPIN_ROUNDS && (rounds == FIRST_ROUNDS || patience->seen != seen);
 }
 
 static inline void call_spin(struct call *call, const struct progress *progress)
