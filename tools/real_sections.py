@@ -65,7 +65,8 @@ def build(program: Program, folder: Path, wanted: list[str]) -> Path:
     """Fetch and build a program in a new folder; return the source.
 
     For each form, FOLDER/FORM/NAME is the product then. Sections are rewritten once:
-    for another executor, only its name in the source is another one.
+    for another executor, only its name in the source is another one. All targets are
+    built unchanged and with the last form, otherwise only the product.
     """
     source = fetch(program.package, folder)
     work = source / program.folder
@@ -89,7 +90,9 @@ def build(program: Program, folder: Path, wanted: list[str]) -> Path:
             new = text.replace('"adaptive"', f'"{form}"')
             if target.read_text() != new:
                 target.write_text(new)
-        run(["make", "-j2", *program.targets, *variables], work)
+        everything = form == wanted[-1]
+        targets = program.targets if everything else (Path(program.product).name,)
+        run(["make", "-j2", *targets, *variables], work)
         _keep(program, work, folder / form)
     return source
 
