@@ -72,9 +72,17 @@ static long next_number(void)
     return mine;
 }
 
+#define MUST(call) ((void)((call) && (abort(), 0)))
+
 static int check(long by)
 {
     int rc;
+    MUST(pthread_mutex_lock(&checked));
+    checks -= by;
+    MUST(pthread_mutex_unlock(&checked));
+    pthread_mutex_lock(&checked) == 0 || (abort(), 0);
+    checks += by;
+    pthread_mutex_unlock(&checked) && (abort(), 0);
     assert(pthread_mutex_lock(&checked) == 0);
     checks += by;
     if ((rc = pthread_mutex_unlock(&checked)) != 0)

@@ -40,6 +40,16 @@ REFUSED = {
         7,
         "lock_it() is declared together with something else",
     ),
+    "locked-if": (
+        function("n && pthread_mutex_lock(&mu);", "count++;", UNLOCK),
+        9,
+        "the result of the lock is used",
+    ),
+    "locked-then": (
+        function("pthread_mutex_lock(&mu) || count++;", UNLOCK),
+        9,
+        "the result of the lock is used",
+    ),
     "thread-local": (section("tl++;", before="static __thread long tl;"), 10, "tl"),
     "thread-local-in-callee": (
         section("g();", before="static __thread long tl; static void g(void) {tl++;} "),

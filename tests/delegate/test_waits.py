@@ -51,12 +51,19 @@ def test_waits_are_rewritten(tmp_path: Path, executor: str) -> None:
         ),
         (
             "rcl",
+            "pthread_cond_wait(&not_full, &mu)",
+            "\n#define WAIT(c, m) pthread_cond_wait(c, m)\nWAIT(&not_full, &mu)",
+            "not_full is passed to a macro that calls pthread_cond_wait() "
+            "(call pthread_cond_wait() here)",
+        ),
+        (
+            "rcl",
             "    pthread_mutex_lock(&mu);\n    while (count == C",
             "    while (count == C",
             "waits outside of the lock's sections",
         ),
     ],
-    ids=["executor", "address", "outside"],
+    ids=["executor", "address", "macro", "outside"],
 )
 def test_waits_that_cannot_be_rewritten(
     executor: str,

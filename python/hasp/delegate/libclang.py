@@ -17,6 +17,7 @@ from hasp.base.extras import missing_extra
 DETAILED_PREPROCESSING = 1  # CXTranslationUnit_DetailedPreprocessingRecord
 # Values of enum CXBinaryOperatorKind and enum CXUnaryOperatorKind.
 ASSIGN = 22
+AND, OR = 20, 21
 COMMA = 33
 NOT = 10
 INCREMENTS = (1, 2, 3, 4)

@@ -76,23 +76,31 @@ def statement_of(call: Node, what: str) -> Statement:
 
 
 def _kept(call: Node, node: Node, end: int, what: str) -> str:
-    """Return the statement with 0 in place of the call; "" if it is all a macro's."""
+    """Return the statement with 0 in place of the call.
+
+    Return "" if it is all a macro's, or an expression that has then no effect.
+    """
     source = call.source
     text = source.text
     ranges = arguments(text, call.offset)
     name = call.name.encode()
     if not text.startswith(name, call.offset) or not ranges:
         stores = ("DECL_STMT", "RETURN_STMT")
-        assigned = any(
-            each.kind == "BINARY_OPERATOR" and binary_operator(each.cursor) == ASSIGN
-            for each in node.walk()
-        )
-        if node.kind in stores or assigned:
+        if node.kind in stores or _assigns(node):
             raise call.refuse(f"a macro stores the result of the {what}")
+        return ""
+    if node.kind == "BINARY_OPERATOR" and not _assigns(node):
         return ""
     after = ranges[-1][1] + 1
     whole = text[node.start : call.offset] + b"0" + text[after:end]
     return whole.decode(errors="surrogateescape")
+
+
+def _assigns(node: Node) -> bool:
+    return any(
+        each.kind == "BINARY_OPERATOR" and binary_operator(each.cursor) == ASSIGN
+        for each in node.walk()
+    )
 
 
 def _with_macro(node: Node, what: str) -> Node:

@@ -7,9 +7,11 @@ import operator
 from collections.abc import Callable
 
 from hasp.delegate.libclang import (
+    AND,
     ASSIGN,
     COMMA,
     NOT,
+    OR,
     binary_operator,
     unary_operator,
     value_of,
@@ -42,7 +44,7 @@ def takes_result(parent: Node, node: Node, call: Node) -> bool:
     if parent.kind in TRANSPARENT or is_void(parent):
         return True
     if parent.kind == "BINARY_OPERATOR":
-        return _in_operator(parent, node)
+        return _in_operator(parent, node, call)
     if parent.kind == "DECL_STMT":
         return len(parent.children) == 1
     if parent.kind in ("IF_STMT", "CONDITIONAL_OPERATOR"):
@@ -58,9 +60,11 @@ def takes_result(parent: Node, node: Node, call: Node) -> bool:
     return parent.kind in ("VAR_DECL", "RETURN_STMT")
 
 
-def _in_operator(parent: Node, node: Node) -> bool:
+def _in_operator(parent: Node, node: Node, call: Node) -> bool:
     first, second = parent.children
     kind = binary_operator(parent.cursor)
+    if kind in (AND, OR):
+        return node is first and _is_decided(parent, call)
     if kind == ASSIGN:
         return node is second and first.plain().kind == "DECL_REF_EXPR"
     other = first if node is second else second
@@ -77,6 +81,16 @@ def _is_checked(parent: Node, node: Node, call: Node) -> bool:
         return False
     taken = branches[:1] if value else branches[1:]
     return not any(map(_does_something, taken))
+
+
+def _is_decided(operator: Node, call: Node) -> bool:
+    """Return true if the second operand does nothing if the call returns 0."""
+    first, second = operator.children
+    value = value_after(first, call)
+    if value is None:
+        return False
+    skipped = bool(value) == (binary_operator(operator.cursor) == OR)
+    return skipped or not _does_something(second)
 
 
 def _is_of_macro(node: Node, call: Node) -> bool:
@@ -108,6 +122,8 @@ def value_after(node: Node, call: Node) -> int | None:
         kind = binary_operator(node.cursor)
         if kind in (ASSIGN, COMMA):
             return value_after(node.children[1], call)
+        if kind in (AND, OR):
+            return _value_of_both(node, call)
         values = [value_after(each, call) for each in node.children]
         if kind not in COMPARISONS or values[0] is None or values[1] is None:
             return None
@@ -118,3 +134,13 @@ def value_after(node: Node, call: Node) -> int | None:
     if any(each is call for each in node.walk()):
         return None
     return value_of(node.cursor)
+
+
+def _value_of_both(node: Node, call: Node) -> int | None:
+    """Return the value of `a && b` or `a || b`."""
+    is_or = binary_operator(node.cursor) == OR
+    for each in node.children:
+        value = value_after(each, call)
+        if value is None or bool(value) == is_or:
+            return None if value is None else int(is_or)
+    return int(not is_or)

@@ -16,7 +16,7 @@ from hasp.delegate.success import is_void
 from hasp.delegate.syntax import DECLARATIONS, REFERENCES, Node, Unit
 from hasp.delegate.tokens import arguments, end_of_statement, tokens
 from hasp.delegate.uses import WAITS, Uses
-from hasp.delegate.wrappers import is_null
+from hasp.delegate.wrappers import LOCK, is_null
 
 CONDITION = "struct hasp_delegate_condition"
 SIGNALS = {
@@ -45,8 +45,12 @@ class Waits:
                 "delegate with --executor rcl, or lock:NAME",
             )
         conditions = {}
+        # The reasons of a section that is refused are given already.
+        complete = len(sections) == len(self.uses.of(LOCK))
         for call in self.uses.waits:
-            if not any(_is_own(call, each, self.uses) for each in sections):
+            if complete and not any(
+                _is_own(call, each, self.uses) for each in sections
+            ):
                 yield call.refusal("waits outside of the lock's sections")
             named = _named(call.children[1])
             if named is None or _kind(named.referenced) != "pthread_cond_t":
@@ -71,6 +75,12 @@ class Waits:
             return
         call = node.within(("CALL_EXPR",))
         source = node.source
+        if call and call.name in (*WAITS, *SIGNALS) and not call.is_literal:
+            yield node.refusal(
+                f"{node.name} is passed to a macro that calls {call.name}()",
+                f"call {call.name}() here",
+            )
+            return
         if not call or not call.is_literal or _named(call.children[1]) is not node:
             yield node.refusal(
                 f"{node.name} is used other than by functions of condition variables"
