@@ -14,7 +14,7 @@ import pytest
 MACHINE = "opteron-48"
 MARGIN = 1.25
 LOCKS = "futex,mcs,clh-prefetch,auto,u-scl,hmcs,cna,ticket"
-EXECUTORS = ("adaptive", "cc-synch", "rcl", "flat-combining")
+EXECUTORS = ("adaptive", "cc-synch", "rcl", "flat-combining", "ffwd")
 # The programs of delegation_advice.c by what they do: knobs of the workload. The rule
 # was made with the first three; the others judged it.
 PROGRAMS = {
@@ -24,8 +24,12 @@ PROGRAMS = {
     "jobs": {"cs_lines": 2, "think_ns": 1000},
     "table": {"cs_lines": 5, "think_ns": 1000},
     "striped": {"cs_lines": 1, "think_ns": 1000, "locks": 1024},
+    "brief": {"cs_lines": 1, "cs_ns": 700, "think_ns": 1000},
+    "wide": {"cs_lines": 20, "think_ns": 10_000},
+    "slow": {"cs_lines": 1, "cs_ns": 5000, "think_ns": 1000},
+    "seldom": {"cs_lines": 1, "think_ns": 40_000},
 }
-WINS = {"counter", "jobs", "table"}
+WINS = {"counter", "jobs", "table", "brief", "wide"}
 QUICK = ("table", "rare")
 
 

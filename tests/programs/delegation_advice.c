@@ -8,11 +8,15 @@
  *   counter  adds to a counter
  *   jobs     takes a job from a list and puts it back
  *   table    changes five cells of a small table
+ *   brief    computes for 700 ns in each section
+ *   wide     adds to 20 counters in cache lines of their own, with 10 us of other work
  *
  * Delegation cannot help:
  *   rare     counter, with 200 us of other work
  *   long     computes for 100 us in each section
  *   striped  counter, with one of 1,024 mutexes
+ *   slow     computes for 5 us in each section, with 1 us of other work
+ *   seldom   counter, with 40 us of other work
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -23,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STRIPES = 1024, CELLS = 64, THREADS_MOST = 64 };
+enum { STRIPES = 1024, CELLS = 64, WIDE = 20, THREADS_MOST = 64 };
 
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 static struct {
@@ -34,6 +38,9 @@ static struct job {
     struct job *next;
     long runs;
 } jobs[CELLS], *first_job;
+static struct {
+    _Alignas(128) long count;
+} wide[WIDE];
 static long count, table[CELLS];
 static atomic_bool stop;
 
@@ -101,6 +108,40 @@ static void compute_long(void)
     pthread_mutex_unlock(&mu);
 }
 
+static void compute_for(long ns)
+{
+    work_for(1000);
+    pthread_mutex_lock(&mu);
+    work_for(ns);
+    count++;
+    pthread_mutex_unlock(&mu);
+}
+
+static void compute_briefly(void)
+{
+    compute_for(700);
+}
+
+static void compute_slowly(void)
+{
+    compute_for(5000);
+}
+
+static void count_widely(void)
+{
+    work_for(10000);
+    pthread_mutex_lock(&mu);
+    for (int i = 0; i < WIDE; i++)
+        wide[i].count++;
+    pthread_mutex_unlock(&mu);
+}
+
+static void count_seldom(void)
+{
+    work_for(40000);
+    count_up();
+}
+
 static void count_striped(void)
 {
     work_for(1000);
@@ -117,7 +158,9 @@ static const struct {
     void (*step)(void);
 } programs[] = {
     {"counter", count_often},  {"jobs", use_job},      {"table", change_table},
-    {"rare", count_rarely}, {"long", compute_long}, {"striped", count_striped},
+    {"brief", compute_briefly}, {"wide", count_widely}, {"rare", count_rarely},
+    {"long", compute_long}, {"striped", count_striped}, {"slow", compute_slowly},
+    {"seldom", count_seldom},
 };
 
 static void *work(void *step)

@@ -93,11 +93,11 @@ def gain_of(profile: Profile, site: Site, machine: Machine) -> Gain | None:
         "think_cycles": "0",
     }
     duration = max(DURATION_NS, round(50 * (section + pause)))
-    locks = _rates(machine, duration, LOCKS, knobs)
+    locks = rates_of(machine, duration, LOCKS, knobs)
     executors = {
         name: rate
         for name in EXECUTORS
-        for rate in _rates(
+        for rate in rates_of(
             machine, duration, ("mcs",), {**knobs, "executor": name}
         ).values()
     }
@@ -117,7 +117,7 @@ def gain_of(profile: Profile, site: Site, machine: Machine) -> Gain | None:
     )
 
 
-def _rates(
+def rates_of(
     machine: Machine, duration: int, locks: tuple[str, ...], knobs: dict[str, str]
 ) -> dict[str, float]:
     """Return the sections per second under each lock that could be simulated."""
