@@ -68,13 +68,13 @@ static void give_all(struct queue *queue)
 static void check_shuffling(const char *nodes, const char *expected, uint32_t moves)
 {
     struct queue queue;
-    struct outer_latch_alpha alpha = {0, {0}, 0, 0, NULL};
+    struct outer_latch_alpha alpha = {0, 0, 0, 0, NULL};
     queue_up(&queue, nodes);
     unsigned steps = 0;
     while (shfl_examine(&queue.lock, &alpha))
         CHECK(++steps <= queue.count);
     check_sequence(&queue, load_relaxed(&mcs_of(&queue.lock)->next), expected);
-    CHECK_EQUAL(load_relaxed(&alpha.order), cna_order(0, moves));
+    CHECK_EQUAL(alpha.order, cna_order(0, moves));
     give_all(&queue);
 }
 
@@ -86,12 +86,12 @@ static void check_picking(const char *nodes, unsigned picked, const char *second
     struct queue queue;
     queue_up(&queue, nodes);
     struct mcs *mcs = mcs_of(&queue.lock);
-    struct atomic_u32 order = {0};
+    uint32_t order = 0;
     uint32_t id = cna_pick(mcs, &order, load_relaxed(&mcs->next));
     CHECK_EQUAL(number_of(&queue, id), picked);
     check_sequence(&queue, id, main_queue);
-    uint32_t last = load_relaxed(&order) & CNA_ID;
-    CHECK_EQUAL(load_relaxed(&order) >> CNA_ID_BITS, *secondary != '\0');
+    uint32_t last = order & CNA_ID;
+    CHECK_EQUAL(order >> CNA_ID_BITS, *secondary != '\0');
     CHECK_EQUAL(last != 0, *secondary != '\0');
     char all[2 * MOST + 1];
     snprintf(all, sizeof all, "%s%s", secondary, main_queue);
@@ -106,14 +106,14 @@ static void check_limit(void)
     struct queue queue;
     queue_up(&queue, "xoxo");
     struct mcs *mcs = mcs_of(&queue.lock);
-    struct atomic_u32 order = {0};
+    uint32_t order = 0;
     uint32_t next = cna_pick(mcs, &order, load_relaxed(&mcs->next));
     CHECK_EQUAL(number_of(&queue, next), 1);
-    store_relaxed(&order, cna_order(load_relaxed(&order) & CNA_ID, CNA_LIMIT));
+    order = cna_order(order & CNA_ID, CNA_LIMIT);
     for (unsigned served = 0; served < queue.count; served++) {
         next = cna_pick(mcs, &order, next);
         CHECK_EQUAL(number_of(&queue, next), served);
-        CHECK_EQUAL(load_relaxed(&order) == 0, served == queue.count - 1);
+        CHECK_EQUAL(order == 0, served == queue.count - 1);
         next = load_relaxed(&waiter_at(next)->next);
     }
     give_all(&queue);

@@ -137,7 +137,7 @@ static inline enum acquisition clh_keep(struct lock *lock, struct waiter *self,
         store_relaxed(&clh_of(lock)->node, CLH_NODE);
         shown_word_set(lock, OWNER_IN_NODE);
     }
-    held_node_keep(lock, self);
+    held_node_begin(lock, self);
     return ACQUIRED_BY_NODE;
 }
 
@@ -181,6 +181,7 @@ static inline enum acquisition clh_wait_behind(struct lock *lock, struct waiter 
         store_relaxed(&self->previous, before);
     if (!other && clh_wait_for_number(clh_of(lock), self, before, waiting, deadline))
         return clh_keep(lock, self, waiting, false);
+    held_nodes_cancel(lock);
     clh_leave(lock, self, before);
     return NOT_ACQUIRED;
 }
@@ -202,11 +203,12 @@ static inline uint32_t clh_last(struct lock *lock)
     return tail % 2 == 0 || left ? 0 : tail;
 }
 
-/* Returns a waiter for the calling thread. */
+/* Returns a waiter for the calling thread, which expects to hold the lock by it. */
 static inline struct waiter *clh_waiter(struct lock *lock)
 {
     struct waiter *self = waiter_take();
     held_node_prepare(lock, self);
+    held_nodes_expect(lock, self);
     *clh_taken_over(self) = NULL;
     return self;
 }
@@ -305,7 +307,7 @@ static inline void clh_destroy(struct lock *lock)
         return;
     enum acquisition how = clh_trylock(lock, SPIN);
     if (how == ACQUIRED_BY_NODE)
-        clh_hand_over(lock, SPIN, held_nodes_take(lock));
+        clh_hand_over(lock, SPIN, held_nodes_take(lock, held_nodes_count()));
     else if (how == ACQUIRED)
         clh_release(lock, SPIN);
 }

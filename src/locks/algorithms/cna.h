@@ -77,9 +77,9 @@ static inline uint32_t cna_join(uint32_t last, uint32_t next)
 
 /* The main queue seems to be empty. */
 static inline uint32_t cna_refill(struct mcs *mcs, struct mcs_holder holder,
-                                  struct atomic_u32 *order)
+                                  uint32_t *order)
 {
-    uint32_t seen = load_relaxed(order), number = seen >> CNA_ID_BITS;
+    uint32_t seen = *order, number = seen >> CNA_ID_BITS;
     uint32_t last = number == CNA_IN_ORDER ? 0 : seen & CNA_ID;
     if (!last)
         return 0;
@@ -87,7 +87,7 @@ static inline uint32_t cna_refill(struct mcs *mcs, struct mcs_holder holder,
     /* Release: a thread that queues behind `last` links itself after the store of
      * cna_join. */
     if (compare_exchange_release(&mcs->tail, &name, last)) {
-        store_relaxed(order, cna_order(0, number));
+        *order = cna_order(0, number);
         return first;
     }
     store_relaxed(&waiter_at(last)->next, first);
@@ -96,38 +96,34 @@ static inline uint32_t cna_refill(struct mcs *mcs, struct mcs_holder holder,
 
 /* Returns true if the next waiter has to be served in order of arrival; stores it in
  * `*next`. */
-static inline bool cna_in_order(struct mcs *mcs, struct atomic_u32 *order,
-                                uint32_t *next)
+static inline bool cna_in_order(struct mcs *mcs, uint32_t *order, uint32_t *next)
 {
-    uint32_t seen = load_relaxed(order), id = seen & CNA_ID;
-    uint32_t number = seen >> CNA_ID_BITS;
+    uint32_t id = *order & CNA_ID, number = *order >> CNA_ID_BITS;
     if (likely(number < CNA_LIMIT))
         return false;
     if (number != CNA_IN_ORDER) {
         *next = cna_join(id, *next);
         id = load_relaxed(&mcs->tail);
     }
-    store_relaxed(order, *next == id ? 0 : cna_order(id, CNA_IN_ORDER));
+    *order = *next == id ? 0 : cna_order(id, CNA_IN_ORDER);
     return true;
 }
 
 /* Returns the waiter to hand over to: the first waiter of the node that the caller runs
  * on. */
-static inline uint32_t cna_pick(struct mcs *mcs, struct atomic_u32 *order,
-                                uint32_t next)
+static inline uint32_t cna_pick(struct mcs *mcs, uint32_t *order, uint32_t next)
 {
     if (cna_in_order(mcs, order, &next))
         return next;
-    uint32_t seen = load_relaxed(order), last = seen & CNA_ID;
-    uint32_t number = seen >> CNA_ID_BITS, node = current_cohort();
-    uint32_t passed = 0, at = next, after;
+    uint32_t last = *order & CNA_ID, number = *order >> CNA_ID_BITS;
+    uint32_t node = current_cohort(), passed = 0, at = next, after = at;
     struct waiter *waiter = waiter_at(at);
     while (load_relaxed(&waiter->more[CNA_NODE]) != node &&
            (after = load_acquire(&waiter->next)) != 0) {
         passed = at;
         waiter = waiter_at(at = after);
     }
-    if (load_relaxed(&waiter->more[CNA_NODE]) != node) { /* there is none */
+    if (!after) { /* there is none */
         next = cna_join(last, next);
         last = 0;
     } else if (passed) {
@@ -138,21 +134,20 @@ static inline uint32_t cna_pick(struct mcs *mcs, struct atomic_u32 *order,
         last = passed;
         next = at;
     }
-    store_relaxed(order, cna_order(last, number + (last != 0)));
+    *order = cna_order(last, number + (last != 0));
     return next;
 }
 
-static inline void cna_pass(const struct atomic_u32 *order, struct waiter *head)
+static inline void cna_pass(uint32_t order, struct waiter *head)
 {
-    store_relaxed(&head->more[CNA_ORDER], load_relaxed(order));
+    store_relaxed(&head->more[CNA_ORDER], order);
 }
 
 /* Waits in the queue, behind an outer latch or word (outer_latch.h). Returns false if
  * the deadline has passed; otherwise `*node` is the caller's node, or NULL, and
  * `*order` its order. */
-static inline bool cna_enter(struct lock *lock, struct atomic_u32 *order,
-                             struct waiter **node, enum waiting waiting,
-                             const struct deadline *deadline)
+static inline bool cna_enter(struct lock *lock, uint32_t *order, struct waiter **node,
+                             enum waiting waiting, const struct deadline *deadline)
 {
     enum queue_space space = await_queue_space(lock, mcs_try, waiting, deadline);
     if (unlikely(space != QUEUE_HAS_SPACE))
@@ -164,7 +159,7 @@ static inline bool cna_enter(struct lock *lock, struct atomic_u32 *order,
     uint32_t before = mcs_enqueue(mcs_of(lock), self);
     if (before && !mcs_await(lock, self, before, waiting, deadline))
         return false;
-    store_relaxed(order, load_relaxed(&self->more[CNA_ORDER]));
+    *order = load_relaxed(&self->more[CNA_ORDER]);
     *node = self;
     return true;
 }
@@ -200,16 +195,19 @@ cna_acquire(struct lock *lock, const struct deadline *deadline)
 static __attribute__((noinline, unused)) void cna_hand_over(struct lock *lock,
                                                             struct waiter *node)
 {
+    /* A store to the holder's own node would fetch its line again, and delay the
+     * grant. */
     uint32_t generation = node->generation;
+    uint32_t order = load_relaxed(&node->more[CNA_ORDER]);
     held_node_release(lock, node, mcs_forget);
     if (unlikely(generation != fork_generation()))
-        store_relaxed(&node->more[CNA_ORDER], 0); /* the parent's waiters are gone */
-    mcs_leave_by(lock, node, true, &cna_policy, &node->more[CNA_ORDER]);
+        order = 0; /* the parent's waiters are gone */
+    mcs_leave_by(lock, node, true, &cna_policy, &order);
 }
 
 static __attribute__((noinline, unused)) void cna_release_queued(struct lock *lock)
 {
-    struct atomic_u32 order = {0};
+    uint32_t order = 0;
     struct waiter *node = NULL;
     if (load_relaxed(&mcs_of(lock)->next) != MCS_NODE)
         mcs_leave_by(lock, NULL, true, &cna_policy, &order);

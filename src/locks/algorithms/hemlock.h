@@ -9,31 +9,37 @@
  *
  *   tail, node, cell  as in clh.h: for a holder that acquired without waiting, the
  *                     grant word is the cell in the lock
- *   grant word  of a waiter: WAITING; GRANTED; LEFT (watch its predecessor instead);
- *               LEAVING with the fork generation (its successor is about to leave);
- *               RETRY (that successor was the last in the queue and has left)
+ *   grant word  of a waiter: WAITING; GRANTED, or HANDED_OVER if the word stands; LEFT
+ *               (watch its predecessor instead); LEAVING with the fork generation (its
+ *               successor is about to leave); RETRY (that successor was the last in the
+ *               queue and has left)
+ *   next  of a node: 1 if the thread that watches it will not leave
  *
  * In the paper a thread has one grant word for all locks, in which it stores their
  * addresses, and which is its name in the tail. But a mutex may be released by another
  * thread, and its holder may wait for it again, or exit: one name would be in a queue
  * twice, or disappear. Here a word belongs to one acquisition: it is in the waiter,
- * which the holder keeps and the lock names, so that any thread can release.
+ * which the holder keeps and any thread finds (held_nodes.h), so that any can release.
  *
  * I1. The lock is free exactly when tail == cell. Each grant word is watched by at most
  *     one thread: the one whose exchange of the tail returned it, or that reached it
  *     through a LEFT.
- * I2. A word becomes GRANTED or LEFT only from WAITING, by its owner, after it found
- *     another thread last in the queue; RETRY makes it read the tail again. So there is
- *     a watcher, which acknowledges GRANTED, or on LEFT continues with the predecessor
- *     and gives that waiter back.
+ * I2. A word becomes GRANTED, HANDED_OVER or LEFT only from WAITING, by its owner,
+ *     after it found another thread last in the queue, or its `next` set; RETRY makes
+ *     it read the tail again. So there is a watcher, which acknowledges the grant, or
+ *     on LEFT continues with the predecessor and gives that waiter back.
  * I3. Only the thread that has set a word to LEAVING changes it from that, and its
  *     owner keeps the waiter until then. In a child, LEAVING of its parent's threads
  *     counts as RETRY.
+ * I4. The word stands (shown_word.h) while a node hands over to a watcher that does not
+ *     leave. Such a hand-over touches only the node. Others clear the word first.
  *
  * Setting a word (release) pairs with the successor's load (acquire); the numbers and
  * the tail are ordered as in clh.h. But an exchange by which a thread leaves the tail
  * (release) pairs with that of the thread whose name it stores there (acquire), which
- * then sees that its word was LEAVING. An acknowledgement publishes nothing else.
+ * then sees that its word was LEAVING; and setting `next` (release) passes that on to
+ * the owner of the word (acquire). An acknowledgement (release) pairs with the load in
+ * hemlock_give (acquire): the next user of the waiter clears `next` after it was set.
  *
  * Timed lock: Hasp's own. A waiter announces itself on the word that it watches, so
  * that it is not granted meanwhile; then it takes itself out of the tail, or redirects
@@ -47,22 +53,9 @@
 #include "locks/algorithms/clh.h"
 #include "locks/algorithms/lock_defaults.h"
 
-enum { HEMLOCK_RETRY = WAITER_WOKEN + 1, HEMLOCK_LEAVING };
+enum { HEMLOCK_RETRY = WAITER_HANDED_OVER + 1, HEMLOCK_LEAVING };
 
-/* After a fork: the holder, if any, has a number or is the one that `node` names, and
- * all others belong to the parent. */
-static inline void hemlock_forget(struct lock *lock, bool held)
-{
-    struct clh *clh = clh_of(lock);
-    uint32_t tail = load_relaxed(&clh->tail), number = clh_number(clh);
-    if (tail % 2 == 0 || tail / 2 == load_relaxed(&clh->node))
-        return; /* none of the parent's threads is queued */
-    store_relaxed(&clh->node, 0);
-    store_relaxed(&clh->cell, number);
-    store_relaxed(&clh->tail, held ? number + CLH_NUMBER : number);
-}
-
-DEFAULT_BEFORE_RELEASE(hemlock)
+DEFAULT_BEFORE_RELEASE_BY(hemlock, clh_forget)
 
 static inline uint32_t hemlock_leaving(void)
 {
@@ -74,7 +67,7 @@ static inline uint32_t hemlock_leaving(void)
 static inline void hemlock_give(struct waiter *self, uint32_t until_not)
 {
     struct spinner spinner = {0, 0};
-    while (load_relaxed(&self->cell) == until_not)
+    while (load_acquire(&self->cell) == until_not)
         spinner_spin(&spinner, NULL);
     waiter_give(self);
 }
@@ -98,6 +91,11 @@ static inline bool hemlock_pass(struct clh *clh, struct waiter *self, uint32_t w
     }
 }
 
+static inline bool hemlock_is_granted(uint32_t word)
+{
+    return word == WAITER_GRANTED || word == WAITER_HANDED_OVER;
+}
+
 /* Called on a time-out. Returns false if the lock was granted, or if the word to watch
  * has changed. */
 static inline bool hemlock_leave(struct clh *clh, struct waiter *self, uint32_t before)
@@ -106,7 +104,7 @@ static inline bool hemlock_leave(struct clh *clh, struct waiter *self, uint32_t 
     struct waiter *other = clh_named(before);
     uint32_t seen = WAITER_WAITING, leaving = hemlock_leaving();
     while (other && !compare_exchange_relaxed(&other->cell, &seen, leaving)) {
-        if (seen == WAITER_GRANTED || seen == WAITER_LEFT)
+        if (hemlock_is_granted(seen) || seen == WAITER_LEFT)
             return false;
         if (seen == leaving) { /* a thread that was behind it earlier */
             spinner_spin(&spinner, NULL);
@@ -122,45 +120,54 @@ static inline bool hemlock_leave(struct clh *clh, struct waiter *self, uint32_t 
     return true;
 }
 
-/* Does the same as clh_settle, except that a successor may still be about to announce
- * that it has left. */
-static inline void hemlock_settle(struct clh *clh, struct waiter *self)
+/* The caller watches the word with that name from now on, and will not leave. */
+static inline void hemlock_stay(uint32_t before)
 {
-    uint32_t tail = clh_name(self->link.id);
-    store_relaxed(&clh->node, 0);
-    if (compare_exchange_acquire(&clh->tail, &tail, clh_number(clh) + CLH_NUMBER))
-        hemlock_give(self, hemlock_leaving());
-    else
-        store_relaxed(&clh->node, self->link.id);
+    struct waiter *other = clh_named(before);
+    if (other)
+        store_release(&other->next, 1);
 }
 
-static __attribute__((noinline, unused)) bool
-hemlock_wait(struct lock *lock, const struct deadline *deadline)
+/* Returns the word of the waiter with that name; for a number, GRANTED once it is
+ * released. */
+static inline uint32_t hemlock_read(struct clh *clh, uint32_t before)
 {
-    fork_repair_if_due(lock, hemlock_forget);
+    struct waiter *other = clh_named(before);
+    if (!other)
+        return load_acquire(&clh->cell) == before ? WAITER_GRANTED : WAITER_WAITING;
+    prefetch_for_write(&other->cell); /* for the acknowledgement */
+    return load_acquire(&other->cell);
+}
+
+static __attribute__((noinline, unused)) enum acquisition
+hemlock_acquire(struct lock *lock, const struct deadline *deadline)
+{
+    fork_repair_if_due(lock, clh_forget);
     struct clh *clh = clh_of(lock);
     struct waiter *self = waiter_take();
+    held_node_prepare(lock, self);
+    held_nodes_expect(lock, self);
     struct spinner spinner = {0, 0};
-    uint32_t before = clh_swing(lock, self->link.id);
-    while (true) {
-        struct waiter *other = clh_named(before);
-        uint32_t seen = load_acquire(other ? &other->cell : &clh->cell);
-        if (!other && seen == before)
-            break;
-        if (other && seen == WAITER_GRANTED) {
-            store_relaxed(&other->cell, WAITER_WAITING);
-            break;
-        }
-        if (other && seen == WAITER_LEFT) {
+    uint32_t before = clh_swing(lock, self->link.id), seen;
+    if (!deadline)
+        hemlock_stay(before);
+    while (!hemlock_is_granted(seen = hemlock_read(clh, before))) {
+        if (seen == WAITER_LEFT) {
+            struct waiter *other = clh_named(before);
             before = load_relaxed(&other->previous);
             waiter_give(other);
+            if (!deadline)
+                hemlock_stay(before);
         } else if (!spinner_spin(&spinner, deadline) &&
                    hemlock_leave(clh, self, before)) {
-            return false;
+            held_nodes_cancel(lock);
+            return NOT_ACQUIRED;
         }
     }
-    hemlock_settle(clh, self);
-    return true;
+    struct waiter *other = clh_named(before);
+    if (other)
+        store_release(&other->cell, WAITER_WAITING);
+    return clh_keep(lock, self, SPIN, seen == WAITER_HANDED_OVER);
 }
 
 static inline bool hemlock_fast(struct lock *lock)
@@ -174,22 +181,39 @@ static inline bool hemlock_trylock(struct lock *lock)
     return load_relaxed(&clh->tail) == clh_number(clh) && clh_fast(lock);
 }
 
-DEFAULT_LOCK(hemlock)
-
-static __attribute__((noinline, unused)) void hemlock_unlock_queued(struct clh *clh)
+static __attribute__((noinline, unused)) void hemlock_hand_over(struct lock *lock,
+                                                                struct waiter *node)
 {
-    struct waiter *self = waiter_at(load_relaxed(&clh->node));
+    held_node_release(lock, node, clh_forget);
+    struct clh *clh = clh_of(lock);
+    prefetch_for_write(&node->cell);
+    if (likely(load_acquire(&node->next)) &&
+        likely(load_relaxed(&node->cell) == WAITER_WAITING)) {
+        store_release(&node->cell, WAITER_HANDED_OVER);
+        release_window();
+        hemlock_give(node, WAITER_HANDED_OVER);
+        return;
+    }
+    shown_word_clear(lock);
     store_relaxed(&clh->node, 0); /* before the release */
-    bool last = hemlock_pass(clh, self, WAITER_GRANTED, clh_number(clh));
+    bool last = hemlock_pass(clh, node, WAITER_GRANTED, clh_number(clh));
     release_window();
-    hemlock_give(self, last ? hemlock_leaving() : (uint32_t)WAITER_GRANTED);
+    hemlock_give(node, last ? hemlock_leaving() : (uint32_t)WAITER_GRANTED);
 }
 
-static inline void hemlock_unlock(struct lock *lock)
+static __attribute__((noinline, unused)) void hemlock_release_other(struct lock *lock)
+{
+    struct waiter *node = held_node_of_other(lock);
+    if (node)
+        hemlock_hand_over(lock, node);
+}
+
+/* Called when the word is cleared. */
+static inline void hemlock_release(struct lock *lock)
 {
     struct clh *clh = clh_of(lock);
     if (unlikely(load_relaxed(&clh->node) != 0)) {
-        hemlock_unlock_queued(clh);
+        hemlock_release_other(lock);
     } else {
         store_release(&clh->cell, clh_number(clh) + CLH_NUMBER);
         release_window();

@@ -40,13 +40,14 @@
 
 DEFAULT_BEFORE_RELEASE(mcs)
 
-/* Returns a waiter for the calling thread. */
+/* Returns a waiter for the calling thread, which expects to hold the lock by it. */
 static inline struct waiter *mcs_waiter(struct lock *lock, enum waiting waiting,
                                         const struct deadline *deadline)
 {
     struct waiter *self = waiter_take();
     self->may_change = may_park(waiting) || deadline;
     held_node_prepare(lock, self);
+    held_nodes_expect(lock, self);
     return self;
 }
 
@@ -56,11 +57,13 @@ static inline enum acquisition mcs_acquire_behind(struct lock *lock,
                                                   enum waiting waiting,
                                                   const struct deadline *deadline)
 {
-    if (!before)
+    if (!before) {
         mcs_begin(lock);
-    else if (!mcs_await(lock, self, before, waiting, deadline))
+    } else if (!mcs_await(lock, self, before, waiting, deadline)) {
+        held_nodes_cancel(lock);
         return NOT_ACQUIRED;
-    held_node_keep(lock, self);
+    }
+    held_node_begin(lock, self);
     return ACQUIRED_BY_NODE;
 }
 

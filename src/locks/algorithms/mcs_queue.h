@@ -129,11 +129,11 @@ static inline void mcs_begin(struct lock *lock)
 /* Chooses among the waiters (cna.h); NULL: in order of arrival. `order` is the holder's
  * state. */
 struct mcs_policy {
-    uint32_t (*pick)(struct mcs *, struct atomic_u32 *order, uint32_t next);
+    uint32_t (*pick)(struct mcs *, uint32_t *order, uint32_t next);
     /* Called if no waiter is linked: returns the first waiter of a second queue, which
      * has become the main one, or 0. */
-    uint32_t (*refill)(struct mcs *, struct mcs_holder, struct atomic_u32 *order);
-    void (*pass)(const struct atomic_u32 *order, struct waiter *head);
+    uint32_t (*refill)(struct mcs *, struct mcs_holder, uint32_t *order);
+    void (*pass)(uint32_t order, struct waiter *head);
 };
 
 /* The caller, whose link is empty, sets the lock free; returns false if a waiter has
@@ -160,7 +160,7 @@ static inline void mcs_show_node(struct lock *lock, bool shows)
  * lock shows its word, which is cleared by now if there is no node. */
 static inline __attribute__((always_inline)) void
 mcs_leave_by(struct lock *lock, struct waiter *node, bool shows,
-             const struct mcs_policy *policy, struct atomic_u32 *order)
+             const struct mcs_policy *policy, uint32_t *order)
 {
     struct mcs *mcs = mcs_of(lock);
     struct mcs_holder holder = mcs_holder_of(mcs, node);
@@ -180,7 +180,7 @@ mcs_leave_by(struct lock *lock, struct waiter *node, bool shows,
         ready = true;
         struct waiter *head = waiter_at(policy ? policy->pick(mcs, order, next) : next);
         if (policy)
-            policy->pass(order, head);
+            policy->pass(*order, head);
         if (grant(&head->cell, head->may_change))
             break;
         if (!node && shows)

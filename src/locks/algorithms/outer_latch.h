@@ -42,10 +42,10 @@ enum {
 
 /* The state of the inner lock's holder, the alpha. */
 struct outer_latch_alpha {
-    uint32_t mode;           /* before it queued */
-    struct atomic_u32 order; /* cna.h */
-    uint32_t seen, local;    /* shfl.h */
-    struct waiter *node;     /* NULL if it did not have to queue */
+    uint32_t mode;        /* before it queued */
+    uint32_t order;       /* cna.h */
+    uint32_t seen, local; /* shfl.h */
+    struct waiter *node;  /* NULL if it did not have to queue */
 };
 
 struct outer_latch {
@@ -90,7 +90,7 @@ static inline void outer_latch_begin(struct lock *lock, const struct outer_latch
                                      const struct outer_latch_alpha *alpha)
 {
     uint32_t mode = load_relaxed(&lock->mode);
-    if (load_relaxed(&alpha->order))
+    if (alpha->order)
         mode = (mode & ~(uint32_t)OUTER_LATCH_COUNT) | kind->bypasses;
     else if (((mode ^ alpha->mode) & ~(uint32_t)OUTER_LATCH_COUNT) == 0)
         mode = (mode & ~(uint32_t)OUTER_LATCH_COUNT) + OUTER_LATCH_EPOCH;
@@ -102,7 +102,7 @@ outer_latch_wait(struct lock *lock, const struct outer_latch *kind,
                  const struct deadline *deadline)
 {
     fork_repair_if_due(lock, outer_latch_forget);
-    struct outer_latch_alpha alpha = {load_relaxed(&lock->mode), {0}, 0, 0, NULL};
+    struct outer_latch_alpha alpha = {load_relaxed(&lock->mode), 0, 0, 0, NULL};
     if (!mcs_fast(lock) && !cna_enter(lock, &alpha.order, &alpha.node, SPIN, deadline))
         return false;
     struct spinner spinner = {0, 0};

@@ -32,8 +32,7 @@
 #include "locks/algorithms/lock_defaults.h"
 #include "locks/algorithms/outer_latch.h"
 
-static inline uint32_t shfl_pick(struct mcs *mcs, struct atomic_u32 *order,
-                                 uint32_t next)
+static inline uint32_t shfl_pick(struct mcs *mcs, uint32_t *order, uint32_t next)
 {
     cna_in_order(mcs, order, &next);
     return next;
@@ -47,7 +46,7 @@ static const struct mcs_policy shfl_policy = {shfl_pick, cna_refill, cna_pass};
 static inline bool shfl_examine(struct lock *lock, struct outer_latch_alpha *alpha)
 {
     struct mcs *mcs = mcs_of(lock);
-    if (load_relaxed(&alpha->order) >> CNA_ID_BITS >= CNA_LIMIT)
+    if (alpha->order >> CNA_ID_BITS >= CNA_LIMIT)
         return false;
     struct atomic_u32 *own = mcs_holder_of(mcs, alpha->node).next;
     struct atomic_u32 *link = alpha->seen ? &waiter_at(alpha->seen)->next : own;
@@ -68,7 +67,7 @@ static inline bool shfl_examine(struct lock *lock, struct outer_latch_alpha *alp
         store_relaxed(&waiter->next, load_relaxed(front));
         store_relaxed(front, at);
         alpha->local = at;
-        store_relaxed(&alpha->order, load_relaxed(&alpha->order) + cna_order(0, 1));
+        alpha->order += cna_order(0, 1);
     }
     return true;
 }

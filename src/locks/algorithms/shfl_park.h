@@ -49,7 +49,7 @@ static __attribute__((noinline, unused)) bool
 shfl_park_wait(struct lock *lock, const struct deadline *deadline)
 {
     fork_repair_if_due(lock, malthusian_forget);
-    struct outer_latch_alpha alpha = {0, {0}, 0, 0, NULL};
+    struct outer_latch_alpha alpha = {0, 0, 0, 0, NULL};
     if (!mcs_fast(lock) &&
         !cna_enter(lock, &alpha.order, &alpha.node, SPIN_THEN_PARK, deadline))
         return false;

@@ -34,7 +34,7 @@ take_body_at_once(struct lock *lock, int word, uint32_t thread)
 static inline __attribute__((always_inline)) void take_body(struct lock *lock, int word)
 {
     take_body_at_once(lock, word, current_thread());
-    if (word == KEPT_WORD && unlikely(held_nodes_any()))
+    if (word == KEPT_WORD && unlikely(held_nodes_count() != 0))
         held_nodes_drop(lock);
 }
 
@@ -100,9 +100,10 @@ static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
         prefix##_release(lock __VA_ARGS__);                                            \
         return 0;                                                                      \
     }                                                                                  \
-    static __attribute__((noinline)) int name##_unlock_slowly(struct lock *lock)       \
+    static __attribute__((noinline)) int name##_unlock_slowly(struct lock *lock,       \
+                                                              uint32_t count)          \
     {                                                                                  \
-        struct waiter *node = held_nodes_take(lock);                                   \
+        struct waiter *node = held_nodes_take(lock, count);                            \
         if (!node)                                                                     \
             return name##_unlock_without_node(lock);                                   \
         prefix##_hand_over(lock __VA_ARGS__, node);                                    \
@@ -110,8 +111,9 @@ static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
     }                                                                                  \
     static FAST int name##_unlock_entry(struct lock *lock)                             \
     {                                                                                  \
-        return unlikely(held_nodes_any()) ? name##_unlock_slowly(lock)                 \
-                                          : name##_unlock_without_node(lock);          \
+        uint32_t count = held_nodes_count();                                           \
+        return unlikely(count != 0) ? name##_unlock_slowly(lock, count)                \
+                                    : name##_unlock_without_node(lock);                \
     }
 
 #define DEFINE_LOCK_ENTRY(name, prefix, word)                                          \

@@ -34,12 +34,11 @@ static bool is_held_through(const struct lock *lock, const struct waiter *waiter
     return load_relaxed(&waiter->holds) == (uintptr_t)lock;
 }
 
-void held_nodes_put(const struct lock *lock, struct waiter *waiter)
+void held_nodes_expect(const struct lock *lock, struct waiter *waiter)
 {
     struct held_nodes *held = held_nodes();
     uint32_t count = load_relaxed(&held->count);
     store_relaxed(&waiter->holder, current_thread());
-    store_relaxed(&waiter->holds, (uintptr_t)lock);
     if (unlikely(count)) {
         uint32_t stale = find(held, lock, count);
         if (stale < count)
@@ -54,10 +53,18 @@ void held_nodes_put(const struct lock *lock, struct waiter *waiter)
         expect_wait(false);
 }
 
-struct waiter *held_nodes_take(const struct lock *lock)
+void held_nodes_cancel(const struct lock *lock)
 {
     struct held_nodes *held = held_nodes();
     uint32_t count = load_relaxed(&held->count), at = find(held, lock, count);
+    if (at < count)
+        remove_at(held, at, count);
+}
+
+struct waiter *held_nodes_take(const struct lock *lock, uint32_t count)
+{
+    struct held_nodes *held = held_nodes();
+    uint32_t at = find(held, lock, count);
     if (at == count)
         return NULL;
     struct waiter *waiter = waiter_at(load_relaxed(&held->entries[at].node));
@@ -78,7 +85,7 @@ struct waiter *held_nodes_search(const struct lock *lock)
 
 void held_nodes_drop(const struct lock *lock)
 {
-    struct waiter *stale = held_nodes_take(lock);
+    struct waiter *stale = held_nodes_take(lock, held_nodes_count());
     if (stale && load_relaxed(&stale->holder) == current_thread())
         store_relaxed(&stale->holds, 0); /* its lock's memory was used anew */
 }

@@ -9,13 +9,13 @@
  *   holds       of a waiter: the address of the lock that is held through it, else 0.
  *               Stored by the thread that has acquired, cleared before the hand-over
  *   held_nodes()   the calling thread's cache of such waiters: low half of the lock's
- *               address, id of the waiter
+ *               address, id of the waiter. A thread may add an entry before it waits
  *
  * H1. At most one waiter holds a lock, unless the lock's memory was used for another
  *     lock while it was held.
  * H2. An entry of the cache is only a hint: the waiter itself confirms it. So entries
- *     may be lost (more than HELD_NODES locks held), or stale (another thread released
- *     the lock, or its memory was used anew).
+ *     may be lost (more than HELD_NODES locks held, or a held one waited for), or stale
+ *     (another thread released the lock, or its memory was used anew).
  * H3. A release by a thread whose cache lacks the lock (another thread's, or an entry
  *     was lost) searches all waiters. What it reads happened before: the holder's store
  *     of `holds` precedes, by the program's own order, the call of the release, and
@@ -40,17 +40,29 @@ enum acquisition {
     ACQUIRED_BY_HANDOVER, /* without a waiter, with word and owner (handed_body.h) */
 };
 
-static inline bool held_nodes_any(void)
+/* Returns the number of entries in the caller's cache. */
+static inline uint32_t held_nodes_count(void)
 {
-    return load_relaxed(&held_nodes()->count) != 0;
+    return load_relaxed(&held_nodes()->count);
 }
 
+/* The caller is about to wait with this waiter: adds its entry to the cache, which
+ * would take time from all other waiters once the caller holds the lock. */
+void held_nodes_expect(const struct lock *lock, struct waiter *waiter);
+
+/* The caller has not acquired the lock after all: removes the entry. */
+void held_nodes_cancel(const struct lock *lock);
+
 /* The caller holds the lock through this waiter now. */
-void held_nodes_put(const struct lock *lock, struct waiter *waiter);
+static inline void held_nodes_put(const struct lock *lock, struct waiter *waiter)
+{
+    held_nodes_expect(lock, waiter);
+    store_relaxed(&waiter->holds, (uintptr_t)lock);
+}
 
 /* Returns the waiter through which the caller holds the lock, and removes it from the
- * cache; NULL if it is not there. */
-struct waiter *held_nodes_take(const struct lock *lock);
+ * cache, which has `count` entries; NULL if it is not there. */
+struct waiter *held_nodes_take(const struct lock *lock, uint32_t count);
 
 /* Returns the waiter through which any thread holds the lock, or NULL. Slow. */
 struct waiter *held_nodes_search(const struct lock *lock);
@@ -68,12 +80,20 @@ static inline void held_node_prepare(const struct lock *lock, struct waiter *wai
     waiter->shows_owner = shown_word_needs_owner(lock);
 }
 
-/* The caller holds the lock by this waiter now, and the word stands. */
-static inline void held_node_keep(struct lock *lock, struct waiter *waiter)
+/* The caller, which expected it, holds the lock by this waiter now, and the word
+ * stands. */
+static inline void held_node_begin(struct lock *lock, struct waiter *waiter)
 {
     if (unlikely(waiter->shows_owner))
         store_relaxed(&lock->owner, current_thread());
-    held_nodes_put(lock, waiter);
+    store_relaxed(&waiter->holds, (uintptr_t)lock);
+}
+
+/* The same for a caller that did not expect it. */
+static inline void held_node_keep(struct lock *lock, struct waiter *waiter)
+{
+    held_nodes_expect(lock, waiter);
+    held_node_begin(lock, waiter);
 }
 
 /* Another thread holds the lock by a node, or the caller's cache has lost it; the word
