@@ -39,7 +39,7 @@ LEAST = {
     "hemlock": 0.95,
     "reciprocating": 0.95,
     "hmcs": 0.88,
-    "ahmcs": 0.91,
+    "ahmcs": 0.90,
     "c-bo-mcs": 0.91,
     "c-ptl-tkt": 0.77,
     "fc-mcs": 0.95,
