@@ -39,8 +39,8 @@ on the machine as its [file](machines.md) says, and the cohorts of both forms ar
 nodes ([cohorts](cohorts.md)). `malthusian` is compared with MCSCR, the
 form of its paper that hands the lock over; Hasp ships the other form, in which threads
 compete. `cna` serves one node for longer than is simulated, so with all threads on the
-Opteron and the EPYC its figure depends on which one: with six threads on any single node
-of the Opteron, both forms are equally fast.
+Opteron and the EPYC its figure depends on which node that is: with six threads on any
+single node of the Opteron, both forms are equally fast.
 """
 
 PAPERS = """\
