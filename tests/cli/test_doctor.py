@@ -55,7 +55,7 @@ def test_the_machine(cli):
     ("number", "reason"),
     [
         (0, ""),
-        (errno.EINVAL, "before Linux 7.0"),
+        (errno.EINVAL, "Linux 7.0 and later do"),
         (system_calls.ENOTSUPP, "turned off"),
         (errno.ENXIO, "has not registered rseq"),
         (errno.EPERM, "not permitted"),
