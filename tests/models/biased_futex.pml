@@ -10,13 +10,13 @@
  * Not modelled: buckets shared by locks (which cost needless wake-ups), the path of
  * single-threaded processes, and forks.
  *
- * Models: src/locks/algorithms/futex.h futex_sleep_or_spin=433ca404 futex_wait=351c823d
- * Models: src/locks/algorithms/futex.h futex_timedlock=800a98be futex_unlock=547cc676
+ * Models: src/locks/algorithms/futex.h futex_sleep_or_spin=14ae1a51 futex_wait=351c823d
+ * Models: src/locks/algorithms/futex.h futex_timedlock=5a59f02b futex_unlock=547cc676
  * Models: src/locks/algorithms/futex.h futex_release=3299863f
  * Models: src/locks/algorithms/futex_spin.h futex_spin_patiently=a4076667
- * Models: src/locks/algorithms/futex_spin.h futex_spin_alone=232d034b
+ * Models: src/locks/algorithms/futex_spin.h futex_spin_alone=4b48ad1c
  * Models: src/locks/algorithms/futex_patience.h futex_adapt=78d544bc
- * Models: src/locks/algorithms/futex.c futex_wait_biased=199162ea
+ * Models: src/locks/algorithms/futex.c futex_wait_biased=538df476
  *
  * Run: 3 threads -DTHREADS=3 -DROUNDS=2
  * Slow: 4 threads -DTHREADS=4 -DROUNDS=1

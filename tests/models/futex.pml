@@ -138,7 +138,8 @@ inline futex_wait_biased(lock)
 #if defined(WITHOUT_BARRIER) && !defined(BUG_NO_SLICES)
     futex_sleep(lock, true);
 #else
-    futex_sleep(lock, false);
+    spun = IN_VAIN;
+    futex_sleep_or_spin(lock);
 #endif
     if
 #ifdef BUG_LEAVER_FLAG

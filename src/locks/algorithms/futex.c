@@ -9,18 +9,14 @@ bool futex_wait_biased(struct lock *lock, const struct deadline *deadline)
     struct atomic_u32 *sleepers = futex_bucket(lock);
     fetch_add_relaxed(sleepers, 1); /* the barrier orders it; slices need no order */
     bool ordered = heavy_barrier();
-    bool acquired = true;
-    while (exchange_acquire(&lock->word, 2) != 0) {
-        if (ordered) {
-            acquired = park(&lock->word, 2, deadline);
-        } else {
-            struct deadline slice = deadline_after(FUTEX_SLICE_NS);
-            park(&lock->word, 2, &slice);
-            acquired = !deadline || !deadline_passed(deadline);
-        }
-        if (!acquired)
-            break;
-    }
+    bool acquired;
+    do {
+        struct deadline slice;
+        if (!ordered)
+            slice = deadline_after(FUTEX_SLICE_NS);
+        acquired =
+            futex_sleep_or_spin(lock, FUTEX_IN_VAIN, ordered ? deadline : &slice);
+    } while (!acquired && !ordered && !(deadline && deadline_passed(deadline)));
     if (acquired)
         store_relaxed(&lock->mode, FUTEX_SHARED);
     fetch_add_relaxed(sleepers, UINT32_MAX); /* subtract one */

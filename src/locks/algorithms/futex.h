@@ -14,12 +14,20 @@
  * A waiter spins before it sleeps, unless another one does: glibc's mutex lets waiters
  * sleep at once, and then pays a wake-up for every sleep that was too long. How soon it
  * tries to take the lock is measured (futex_patience.h): a lock that threads take again
- * at once is left to its holder for dozens of sections.
+ * at once is left to its holder for dozens of sections. A sleeper that is woken in vain
+ * takes the place of the waiter that spins (futex_spin.h).
+ *
+ * Nothing bounds a wait, but a sleeper is woken after those that slept before it, and
+ * at its third wake-up in vain it turns persistent; while it sleeps again, no thread
+ * that arrives spins. 16 simulated threads with sections and pauses of 20 us, varied by
+ * 0 to 10 %, wait for 1.5 to 2.2 ms at most, with glibc's mutex for 0.4 to 1.9 ms
+ * (tests/simulator/test_starvation.py). Without any variation, and with sections that
+ * last longer than a persistent waiter spins, two threads may still take turns for ever.
  *
  *   word      0 free; 1 held; 2 held with possible sleepers; 3 the same, and a waiter
  *             that spins will wake one
  *   mode      0 biased, FUTEX_SHARED released by exchange; written by holders only
- *   state[0]  not 0 while a waiter spins; a hint
+ *   state[0]  not 0 while a waiter spins, or its place is kept (futex_spin.h); a hint
  *   state[1] to state[3]  measurements (futex_patience.h)
  *
  * I1. Every release after a holder wrote FUTEX_SHARED is an exchange; holders are
@@ -80,13 +88,14 @@ static inline bool futex_trylock(struct lock *lock, bool biased)
 /* Waits for a lock that is still biased; returns false if the deadline has passed. */
 bool futex_wait_biased(struct lock *lock, const struct deadline *deadline);
 
-/* Sleeps until the lock is acquired. A waiter that was woken while threads use the lock
- * in turn spins before it sleeps again, unless another one does, which then wakes it
- * (I5). */
+/* Sleeps until the lock is acquired. A waiter that was woken may spin before it sleeps
+ * again (futex_spin_woken). */
 static inline bool futex_sleep_or_spin(struct lock *lock, enum futex_spun spun,
                                        const struct deadline *deadline)
 {
-    while (spun != FUTEX_ACQUIRED) {
+    struct futex_sleeper self = {0, 0};
+    bool in_time = true;
+    while (in_time && spun != FUTEX_ACQUIRED) {
         bool owes = spun == FUTEX_IN_VAIN || is_forked_child();
         uint32_t seen = owes ? 2 : load_relaxed(&lock->word);
         if (seen != 3) {
@@ -94,11 +103,12 @@ static inline bool futex_sleep_or_spin(struct lock *lock, enum futex_spun spun,
                 break;
             seen = 2;
         }
-        if (!park(&lock->word, seen, deadline))
-            return false;
-        spun = futex_is_patient(lock) ? futex_spin_alone(lock, true) : FUTEX_NOT_SPUN;
+        in_time = park(&lock->word, seen, deadline);
+        if (in_time)
+            spun = futex_spin_woken(lock, &self);
     }
-    return true;
+    futex_sleeper_leaves(lock, &self);
+    return in_time;
 }
 
 static __attribute__((noinline, unused)) bool
@@ -116,7 +126,7 @@ static inline bool futex_timedlock(struct lock *lock, bool biased,
     if (futex_fast(lock))
         return true;
     note_wait_for(lock);
-    enum futex_spun spun = futex_spin_alone(lock, false);
+    enum futex_spun spun = futex_spin_alone(lock);
     if (spun != FUTEX_ACQUIRED && !futex_wait(lock, biased, spun, deadline))
         return false;
     biased = biased && !(load_relaxed(&lock->mode) & FUTEX_SHARED);

@@ -9,7 +9,9 @@
  * Holders that had to wait measure which way serves the lock better
  * (waiting/patience.h).
  *
- *   state[0]  when the waiter that spins began to pause, if it is patient, else 1
+ *   state[0]  1: a waiter spins; FUTEX_PAUSES added to the time: a patient one does, and
+ *             began to pause then; FUTEX_KEPT added to the time: the place of the
+ *             waiter that spins was kept for a sleeper then (futex_spin.h)
  *   state[1]  acquisitions in this epoch, once the bias has ended
  *   state[2]  start of the epoch, in ns; before, the thread that waited
  *   state[3]  a struct patience_record
@@ -26,8 +28,13 @@
 enum {
     FUTEX_ATTEMPTS = HANDOVER_LIMIT / 32 + 1, /* of a patient waiter */
     FUTEX_PAUSE_MOST = 64, /* in 1024 ns: longer than a patient waiter pauses */
+    FUTEX_KEPT_MOST = 1 << 17, /* the same: longer than sleepers need to be woken in
+                                * turn */
     FUTEX_USED = 64, /* acquisitions in an epoch that make patience worthwhile */
 };
+
+/* What a mark in state[0] says, beside a time in 1024 ns. */
+enum { FUTEX_PAUSES = 2, FUTEX_KEPT = 3, FUTEX_MARKS = 3 };
 
 union futex_record_cell {
     struct patience_record record;
@@ -44,10 +51,10 @@ static inline void futex_record_keep(struct lock *lock, struct patience_record r
     store_relaxed(&lock->state[3], (union futex_record_cell){.record = record}.cell);
 }
 
-/* The model checker's waiters always are. */
+/* Every second waiter of the model checker is. */
 static inline bool futex_is_patient(struct lock *lock)
 {
-    return HANDOVER_LIMIT == 1 || futex_record_of(lock).patient;
+    return HANDOVER_LIMIT == 1 ? current_thread() % 2 : futex_record_of(lock).patient;
 }
 
 /* Whether the next patient waiter may spare the holder waking a sleeper. */
@@ -56,17 +63,24 @@ static inline bool futex_may_relieve(struct lock *lock)
     return HANDOVER_LIMIT == 1 || futex_record_of(lock).waits != 0;
 }
 
+static inline uint32_t futex_mark(uint32_t kind)
+{
+    return HANDOVER_LIMIT == 1 ? 1 : (uint32_t)(now_ns() >> 10 & ~3u) | kind;
+}
+
 /* Returns what a waiter writes to state[0] while it spins. */
 static inline uint32_t futex_spin_mark(bool patient)
 {
-    return patient && HANDOVER_LIMIT > 1 ? (uint32_t)(now_ns() >> 10) | 2 : 1;
+    return patient ? futex_mark(FUTEX_PAUSES) : 1;
 }
 
-/* Returns whether the waiter with this mark spins, as far as can be told: one that has
- * paused for far too long is waiting for a CPU. */
+/* Returns whether the waiter with this mark spins, or its place is kept for a sleeper,
+ * as far as can be told: one that has paused for far too long is waiting for a CPU. */
 static inline bool futex_spins(uint32_t mark)
 {
-    return mark == 1 || (mark && futex_spin_mark(true) - mark < FUTEX_PAUSE_MOST);
+    uint32_t kind = mark & FUTEX_MARKS;
+    uint32_t most = kind == FUTEX_KEPT ? FUTEX_KEPT_MOST : FUTEX_PAUSE_MOST;
+    return mark > 1 ? futex_mark(kind) - mark < most : mark;
 }
 
 /* The holder is about to release the lock, which is not biased. */

@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The waiter of futex.h that spins: eager or patient (futex_patience.h).
+ * The waiter of futex.h that spins: eager or patient (futex_patience.h), or persistent.
+ *
+ * If threads arrive at about the time at which others release, those that arrive take
+ * the lock each time, by spinning, and each sleeper that a release wakes finds it
+ * taken. So a sleeper that was woken in vain becomes persistent: it takes the place of
+ * the waiter that spins, for longer than usual. If it has to sleep again, it keeps the
+ * place, so nobody spins: threads that arrive sleep at once, as with glibc's mutex, and
+ * the sleepers are woken in turn.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_FUTEX_SPIN_H
 #define HASP_LOCKS_ALGORITHMS_FUTEX_SPIN_H
 
 #include "locks/algorithms/futex_patience.h"
 #include "locks/waiting/policies.h"
+
+enum {
+    FUTEX_WAKES = HANDOVER_LIMIT / 32 + 1,      /* with this one, it is persistent */
+    FUTEX_PERSISTENCE = HANDOVER_LIMIT / 4 + 1, /* in spin_limit() */
+    FUTEX_LOOK = 7,                             /* spins between two looks */
+};
 
 /* Nonzero while a waiter spins. A thread that vanishes in a fork may leave it set. */
 static inline struct atomic_u32 *futex_spinning(struct lock *lock)
@@ -55,23 +68,71 @@ static inline bool futex_spin_patiently(struct lock *lock, bool woken)
     return false;
 }
 
+/* The same for a sleeper that was woken in vain. It has the line in a writable state
+ * when it sees the release, or a thread that arrives then would be first. */
+static inline bool futex_spin_persistently(struct lock *lock)
+{
+    for (uint32_t left = FUTEX_PERSISTENCE * spin_limit(); left;) {
+        prefetch_for_write(&lock->word);
+        if (load_relaxed(&lock->word) == 0 && acquire_if(&lock->word, 0, 2))
+            return true;
+        uint32_t pause = left > FUTEX_LOOK ? FUTEX_LOOK : 0;
+        pause_for(pause);
+        left -= pause;
+        left -= relax_at_most(left);
+    }
+    return false;
+}
+
 enum futex_spun { FUTEX_NOT_SPUN, FUTEX_IN_VAIN, FUTEX_ACQUIRED };
 
 /* One waiter of a lock spins for as long as sleeping would cost, the others sleep at
  * once: it takes the lock without a wake-up, and more spinners would only disturb the
- * holder and each other. `woken`: the caller has slept. */
-static inline enum futex_spun futex_spin_alone(struct lock *lock, bool woken)
+ * holder and each other. */
+static inline enum futex_spun futex_spin_alone(struct lock *lock)
 {
     struct atomic_u32 *spinning = futex_spinning(lock);
     uint32_t seen = load_relaxed(spinning), spins = 0;
-    bool patient = woken || futex_is_patient(lock);
+    bool patient = futex_is_patient(lock);
     if (futex_spins(seen) ||
         !compare_exchange_relaxed(spinning, &seen, futex_spin_mark(patient)))
         return FUTEX_NOT_SPUN;
-    bool acquired = patient ? futex_spin_patiently(lock, woken)
+    bool acquired = patient ? futex_spin_patiently(lock, false)
                             : futex_spin(lock, spin_limit(), &spins);
     store_relaxed(spinning, 0);
     return acquired ? FUTEX_ACQUIRED : FUTEX_IN_VAIN;
+}
+
+/* A thread that sleeps on the word. */
+struct futex_sleeper {
+    uint32_t wakes; /* so far */
+    uint32_t kept;  /* what it wrote to state[0] to keep the place, 0: nothing */
+};
+
+/* The sleeper was woken: it spins if the lock is used in turn, or if it has been woken
+ * in vain before, unless another waiter spins. */
+static inline enum futex_spun futex_spin_woken(struct lock *lock,
+                                               struct futex_sleeper *self)
+{
+    struct atomic_u32 *spinning = futex_spinning(lock);
+    uint32_t seen = load_relaxed(spinning);
+    bool patient = futex_is_patient(lock);
+    if ((!patient && ++self->wakes < FUTEX_WAKES) ||
+        (futex_spins(seen) && (!self->kept || seen != self->kept)) ||
+        !compare_exchange_relaxed(spinning, &seen, futex_spin_mark(patient)))
+        return FUTEX_NOT_SPUN;
+    bool acquired = patient ? futex_spin_patiently(lock, true)
+                            : futex_spin_persistently(lock);
+    self->kept = acquired || patient ? 0 : futex_mark(FUTEX_KEPT);
+    store_relaxed(spinning, self->kept);
+    return acquired ? FUTEX_ACQUIRED : FUTEX_IN_VAIN;
+}
+
+/* The sleeper has acquired the lock or given up. */
+static inline void futex_sleeper_leaves(struct lock *lock, struct futex_sleeper *self)
+{
+    if (self->kept)
+        compare_exchange_relaxed(futex_spinning(lock), &self->kept, 0);
 }
 
 #endif

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""No thread waits far longer than with glibc's mutex when threads arrive in step.
+
+Sections are as long as the pauses between them, so threads arrive when others release:
+a sleeper that a release wakes finds the lock taken by one that has just arrived.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Simulate = Callable[..., dict[str, Any]]
+Flatten = Callable[..., Path]
+
+IN_STEP = (
+    *("--threads=16", "--cpus=" + ",".join(map(str, range(16))), "--seed=1", "--duration-ns=20000000"),
+    *("cs_ns=20000", "think_ns=20000"),
+)
+
+
+@pytest.mark.parametrize("jitter", [0, 1, 10])
+def test_sleepers_woken_in_vain_get_the_lock(
+    simulate: Simulate, flatten: Flatten, build_dir: Path, jitter: int
+) -> None:
+    machine = flatten("i-20")
+    arguments = (*IN_STEP, f"jitter_percent={jitter}")
+    glibc = subprocess.run(
+        [
+            str(next(build_dir.rglob("hasp-simulate-published"))),
+            *(f"--machine={machine}", "--workload=one-lock", "--lock=futex"),
+            *arguments,
+        ],
+        capture_output=True,
+        check=True,
+    )
+    theirs = json.loads(glibc.stdout)
+    ours = simulate(machine, "one-lock", "--lock=futex", *arguments)
+    assert ours["longest_gap_ns"] < 8 * theirs["longest_gap_ns"]
+    assert ours["throughput_mops"] > theirs["throughput_mops"]
