@@ -38,3 +38,32 @@ void fork_after_grant(unsigned thread)
         enter();
     }
 }
+
+/* The same, but the thread that hands the lock over has itself waited for it, so it may
+ * hold by a queue node. */
+void fork_after_grant_by_waiter(unsigned thread)
+{
+    if (thread == 0) {
+        lock();
+        spin_until(load_relaxed(&arrived) != 0);
+        unlock();
+        spin_until(load_relaxed(&served));
+        lock();
+        wait_for_arrivals(3);
+        section();
+        watch_waiters();
+        unlock();
+        if (fork_here_if_unmoved(1u << 1 | 1u << 2))
+            enter();
+    } else if (thread == 1) {
+        arrive(1);
+        enter_visibly();
+        wait_for_arrivals(2);
+        store_relaxed(&arrived, 3);
+        enter();
+    } else {
+        if (thread == 2)
+            arrive(2);
+        enter();
+    }
+}

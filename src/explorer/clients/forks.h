@@ -5,5 +5,6 @@
 
 void fork_while_held(unsigned thread);
 void fork_after_grant(unsigned thread);
+void fork_after_grant_by_waiter(unsigned thread);
 
 #endif

@@ -14,8 +14,7 @@ void arrive(unsigned thread)
     store_relaxed(&arrived, thread);
 }
 
-/* A critical section that other threads can observe. */
-static void enter_visibly(void)
+void enter_visibly(void)
 {
     lock();
     store_relaxed(&served, 1);

@@ -6,6 +6,7 @@
 
 void wait_for_arrivals(unsigned count);
 void arrive(unsigned thread); /* after the threads before it */
+void enter_visibly(void); /* a critical section that other threads can observe */
 
 void queue_of_two(unsigned thread);
 void queue_of_three(unsigned thread);
