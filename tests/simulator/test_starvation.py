@@ -19,7 +19,12 @@ Simulate = Callable[..., dict[str, Any]]
 Flatten = Callable[..., Path]
 
 IN_STEP = (
-    *("--threads=16", "--cpus=" + ",".join(map(str, range(16))), "--seed=1", "--duration-ns=20000000"),
+    *(
+        "--threads=16",
+        "--cpus=" + ",".join(map(str, range(16))),
+        "--seed=1",
+        "--duration-ns=20000000",
+    ),
     *("cs_ns=20000", "think_ns=20000"),
 )
 

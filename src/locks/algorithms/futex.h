@@ -22,7 +22,7 @@
  * that arrives spins. 16 simulated threads with sections and pauses of 20 us, varied by
  * 0 to 10 %, wait for 1.5 to 2.2 ms at most, with glibc's mutex for 0.4 to 1.9 ms
  * (tests/simulator/test_starvation.py). Without any variation, and with sections that
- * last longer than a persistent waiter spins, two threads may still take turns for ever.
+ * last longer than a persistent waiter spins, two threads may take turns for ever.
  *
  *   word      0 free; 1 held; 2 held with possible sleepers; 3 the same, and a waiter
  *             that spins will wake one

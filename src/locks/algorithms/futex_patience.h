@@ -9,8 +9,8 @@
  * Holders that had to wait measure which way serves the lock better
  * (waiting/patience.h).
  *
- *   state[0]  1: a waiter spins; FUTEX_PAUSES added to the time: a patient one does, and
- *             began to pause then; FUTEX_KEPT added to the time: the place of the
+ *   state[0]  1: a waiter spins; FUTEX_PAUSES added to the time: a patient one does,
+ *             and began to pause then; FUTEX_KEPT added to the time: the place of the
  *             waiter that spins was kept for a sleeper then (futex_spin.h)
  *   state[1]  acquisitions in this epoch, once the bias has ended
  *   state[2]  start of the epoch, in ns; before, the thread that waited
