@@ -83,10 +83,10 @@ static bool frees_granted(const struct lock_descriptor *lock)
 }
 
 /* Excludes locks that stay held in a child if a thread that vanished was handed them
- * within a cohort, or upon its demand while threads sleep on the word (auto.h). */
+ * within a cohort. */
 static bool frees_passed(const struct lock_descriptor *lock)
 {
-    return frees_granted(lock) && !lock->numa && strcmp(lock->name, "auto") != 0;
+    return frees_granted(lock) && !lock->numa;
 }
 
 const struct client clients[] = {

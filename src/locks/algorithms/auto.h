@@ -110,6 +110,7 @@ auto_wait(struct lock *lock, bool biased, const struct deadline *deadline)
     if (biased && !auto_bias_ended(lock))
         return auto_wait_biased(lock, deadline);
     note_wait_for(lock);
+    fork_repair_if_due(lock, auto_forget);
     bool open = auto_policy(lock) == AUTO_OPEN;
     if (open ? auto_spin_alone(lock) : auto_try_briefly(lock)) {
         auto_adapt(lock);
