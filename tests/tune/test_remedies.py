@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from tune.conftest import Tuned
 
 FEW = ("--locks", "mcs-park,spinbit,mutexee,u-scl,futex", "--no-plans")
@@ -42,6 +43,7 @@ def test_short_runs_get_advice(tune: Tune) -> None:
     assert "give it work for 0.2 s or more" in " ".join(found.text.split())
 
 
+@pytest.mark.slow
 def test_the_budget_limits_the_first_run_if_there_is_a_trace(
     tune: Tune, rates: Path
 ) -> None:

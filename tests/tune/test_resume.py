@@ -60,6 +60,7 @@ def test_a_file_that_is_no_store_is_refused_by_the_name_of_tune(
     assert "hasp compare" not in again.errors
 
 
+@pytest.mark.slow
 def test_a_second_race_keeps_the_runs_of_the_first(tune: Tune, tmp_path: Path) -> None:
     tune(*FEW, "--runs", "8")
     first = (tmp_path / STORE).read_bytes()
@@ -105,6 +106,7 @@ def test_a_trace_of_another_command_is_refused(
     assert "leave out --trace" in other.errors
 
 
+@pytest.mark.slow
 def test_a_trace_of_this_command_is_used(tune: Tune) -> None:
     tune(*FEW, "--runs", "8")
     again = tune(*FEW, "--runs", "8", "--trace", "hasp.trace")
@@ -125,6 +127,7 @@ def test_a_resumed_race_records_anew_if_the_trace_is_of_another_command(
     assert "recording a run" in again.errors
 
 
+@pytest.mark.slow
 def test_a_resumed_race_of_a_script_uses_its_recording(
     tune: Tune, tmp_path: Path, program: Path
 ) -> None:

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from tune.conftest import Tuned
 from waiting import wait_until
 
@@ -28,6 +29,7 @@ def test_the_best_lock_is_found_and_proven(tune: Tune) -> None:
     assert found.candidate("mutexee")["standing"] == "worse"
 
 
+@pytest.mark.slow
 def test_every_lock_of_the_list_races_with_fewer_runs_than_a_comparison(
     tune: Tune,
 ) -> None:
