@@ -132,7 +132,7 @@ cohort_hand_over(struct lock *lock, struct waiter *self, const struct cohort *co
         cohort->local->unlock(&node->local);
         cohort->global->unlock(lock);
     }
-    waiter_give(self);
+    cohort_node_give(self);
 }
 
 /* Defines a lock's functions for locks.def. */
@@ -141,10 +141,11 @@ cohort_hand_over(struct lock *lock, struct waiter *self, const struct cohort *co
     static const struct cohort name = {&global_level, &local_level, name##_forget};    \
     COHORT_OPERATIONS(name, cohort, global_level)
 
-COHORT_LEVEL(cohort_ticket, ticket, tickets_try(lock, &ticket_kind), ticket_forget,
-             tickets_queued, (lock), (lock, deadline))
+COHORT_LEVEL(cohort_ticket, ticket, ticket_fast(lock), tickets_try(lock, &ticket_kind),
+             ticket_forget, tickets_queued, (lock), (lock, deadline))
 COHORT_LEVEL(cohort_partitioned, partitioned, tickets_try(lock, &partitioned_kind),
-             partitioned_forget, NULL, (lock), (lock, deadline))
+             tickets_try(lock, &partitioned_kind), partitioned_forget, NULL, (lock),
+             (lock, deadline))
 
 COHORT(c_tkt_tkt, cohort_ticket, cohort_ticket)
 COHORT(c_ptl_tkt, cohort_partitioned, cohort_ticket)

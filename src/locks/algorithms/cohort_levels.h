@@ -17,6 +17,7 @@
 /* The operations that a cohort lock needs from a lock, at either level. */
 struct cohort_level {
     bool (*fast)(struct lock *); /* a first attempt; may fail without need */
+    bool (*look)(struct lock *); /* the same, but reads before it writes */
     bool (*trylock)(struct lock *);
     bool (*timedlock)(struct lock *, const struct deadline *);
     void (*unlock)(struct lock *);
@@ -26,13 +27,16 @@ struct cohort_level {
                                     * thread waits */
 };
 
-/* Makes a lock usable as a level; `wait` and `wait_until` are the arguments of its
- * functions. The first attempt reads before it writes: a failed one leaves the line to
- * those that read it, too. */
-#define COHORT_LEVEL(level, prefix, tries, forget_it, tells, wait, wait_until)         \
+/* Makes a lock usable as a level; `tries` and `looks` are its first attempts, `wait`
+ * and `wait_until` the arguments of its functions. */
+#define COHORT_LEVEL(level, prefix, tries, looks, forget_it, tells, wait, wait_until)  \
     static inline bool level##_fast(struct lock *lock)                                 \
     {                                                                                  \
         return tries;                                                                  \
+    }                                                                                  \
+    static inline bool level##_look(struct lock *lock)                                 \
+    {                                                                                  \
+        return looks;                                                                  \
     }                                                                                  \
     static inline bool level##_trylock(struct lock *lock)                              \
     {                                                                                  \
@@ -53,6 +57,7 @@ struct cohort_level {
     }                                                                                  \
     static const struct cohort_level level = {                                         \
         .fast = level##_fast,                                                          \
+        .look = level##_look,                                                          \
         .trylock = level##_trylock,                                                    \
         .timedlock = level##_timedlock,                                                \
         .unlock = level##_unlock,                                                      \
@@ -69,13 +74,14 @@ static inline void cohort_no_queue(struct lock *lock, bool held)
     (void)held;
 }
 
-COHORT_LEVEL(cohort_backoff, spinlock, spinlock_trylock(lock, true), cohort_no_queue,
-             NULL, (lock, true), (lock, true, deadline))
+COHORT_LEVEL(cohort_backoff, spinlock, spinlock_fast(lock),
+             spinlock_trylock(lock, true), cohort_no_queue, NULL, (lock, true),
+             (lock, true, deadline))
 COHORT_LEVEL(cohort_mutexee, mutexee, mutexee_trylock(lock, MUTEXEE_SPINNERS),
-             mutexee_forget, NULL, (lock, MUTEXEE_SPINNERS),
-             (lock, MUTEXEE_SPINNERS, deadline))
-COHORT_LEVEL(cohort_mcs, mcs, mcs_try(lock), mcs_forget, NULL, (lock, SPIN),
-             (lock, SPIN, deadline))
+             mutexee_trylock(lock, MUTEXEE_SPINNERS), mutexee_forget, NULL,
+             (lock, MUTEXEE_SPINNERS), (lock, MUTEXEE_SPINNERS, deadline))
+COHORT_LEVEL(cohort_mcs, mcs, mcs_fast(lock), mcs_try(lock), mcs_forget, NULL,
+             (lock, SPIN), (lock, SPIN, deadline))
 
 /* Steps that all cohort locks share. A thread that passes through the local level holds
  * the lock by a node, and lock->mode shows that; one that has the global lock only has
@@ -133,6 +139,16 @@ cohort_forget_global(struct lock *lock, bool held, const struct waiter *holder,
     }
 }
 
+/* The thread has released a lock that it held by a node, so the lock was not free when
+ * it came. Its next first attempt reads before it writes (name_fast below): a failed
+ * one then leaves the line to those that read it, too. Otherwise a read would fetch the
+ * line once more. */
+static inline void cohort_node_give(struct waiter *node)
+{
+    expect_wait(true);
+    waiter_give(node);
+}
+
 /* Defines the functions for locks.def of a lock whose local level is
  * prefix_forget, prefix_acquire and prefix_hand_over. The word is cleared when
  * name_release is called: the holder has no node, or another thread releases. */
@@ -148,7 +164,8 @@ cohort_forget_global(struct lock *lock, bool held, const struct waiter *holder,
     }                                                                                  \
     static inline bool name##_fast(struct lock *lock)                                  \
     {                                                                                  \
-        return global_level.fast(lock);                                                \
+        return current_thread_if_known() ? global_level.fast(lock)                     \
+                                         : global_level.look(lock);                    \
     }                                                                                  \
     static __attribute__((noinline, unused)) enum acquisition name##_acquire(          \
         struct lock *lock, const struct deadline *deadline)                            \

@@ -177,7 +177,7 @@ cohort_queue_hand_over(struct lock *lock, struct waiter *node,
         store_relaxed(cohort_queue_handovers(head), handovers);
         grant(&head->cell, may_park(cohort->waiting));
     }
-    waiter_give(node);
+    cohort_node_give(node);
 }
 
 /* Defines a lock's functions for locks.def. */
