@@ -45,9 +45,7 @@ def proof(lock: dict[str, Any], data: Data) -> Iterator[str]:
     ]
     headings = ("client", "threads", "explored", "states", "executions", "verdict")
     yield from table(headings, rows)
-    command = records[0].get("command") or (
-        f"hasp check {kind_of(lock).checked_by}--locks {lock['name']}"
-    )
+    command = records[0]["command"]
     yield f"\nMeasured by `{command}`; see [the clients](../hasp-check.md#clients).\n"
 
 

@@ -34,11 +34,6 @@ class PageKind:
         pages = {"mutex": "locks", "executor": "delegation"}
         return f"hasp-bench-{pages.get(self.kind, 'rwlocks')}.md#cases"
 
-    @property
-    def checked_by(self) -> str:
-        """The options with which `hasp check` covers this kind."""
-        return "" if self.kind == "mutex" else f"--kind {self.kind} "
-
 
 MUTEX = PageKind(
     *("mutex", "mutex", "--lock", "locks", LIST, "LOCK"),

@@ -49,12 +49,13 @@ struct futex_bucket *futex_bucket_of(const void *futex)
 
 bool futex_bucket_has_waiters(struct futex_bucket *bucket)
 {
-    return read_cell(&bucket->waiters);
+    return !bucket || read_cell(&bucket->waiters);
 }
 
 void futex_bucket_count(struct futex_bucket *bucket, int change)
 {
-    change_cell(&bucket->waiters, SIMULATED_ADD, (uint32_t)change);
+    if (bucket)
+        change_cell(&bucket->waiters, SIMULATED_ADD, (uint32_t)change);
 }
 
 static void lock_by_ticket(struct futex_bucket *bucket)
@@ -87,6 +88,8 @@ static void lock_by_queue(struct futex_bucket *bucket)
 
 void futex_bucket_lock(struct futex_bucket *bucket)
 {
+    if (!bucket)
+        return;
     schedules[running->index].in_kernel = true;
     if (machine.scheduler.kernel_lock == KERNEL_LOCK_TICKET)
         lock_by_ticket(bucket);
@@ -96,6 +99,8 @@ void futex_bucket_lock(struct futex_bucket *bucket)
 
 void futex_bucket_unlock(struct futex_bucket *bucket)
 {
+    if (!bucket)
+        return;
     if (machine.scheduler.kernel_lock == KERNEL_LOCK_TICKET)
         write_cell(&bucket->serving, read_cell(&bucket->serving) + 1);
     else

@@ -19,7 +19,8 @@
 
 struct futex_bucket;
 
-/* Returns NULL if buckets are not simulated. */
+/* Returns NULL if buckets are not simulated. The functions below accept that: they do
+ * not count or lock anything then, and say that there may be waiters. */
 struct futex_bucket *futex_bucket_of(const void *futex);
 
 bool futex_bucket_has_waiters(struct futex_bucket *bucket);

@@ -107,14 +107,11 @@ bool simulated_park(void *address, uint32_t expected, const struct deadline *dea
     const uint64_t at = deadline ? cycles_of_deadline(deadline) : UINT64_MAX;
     struct futex_bucket *bucket = futex_bucket_of(address);
     bool timely;
-    if (bucket) {
-        futex_bucket_count(bucket, 1);
-        futex_bucket_lock(bucket);
-    }
+    futex_bucket_count(bucket, 1);
+    futex_bucket_lock(bucket);
     const bool joined = join_sleepers(self, address, expected, at, &timely);
-    if (bucket)
-        futex_bucket_unlock(bucket);
-    if (bucket && !joined)
+    futex_bucket_unlock(bucket);
+    if (!joined)
         futex_bucket_count(bucket, -1);
     if (!joined || !self->parked_on)
         return timely;
@@ -127,7 +124,7 @@ bool simulated_park(void *address, uint32_t expected, const struct deadline *dea
         progress_at = later(progress_at, at);
     }
     block();
-    if (bucket && self->timed_out)
+    if (self->timed_out)
         futex_bucket_count(futex_bucket_of(self->slept_on), -1);
     return !self->timed_out;
 }
@@ -144,8 +141,7 @@ static unsigned take_sleepers(const void *address, uint32_t count,
         sleeper->parked_on = NULL;
         sleeper->timeout_at = UINT64_MAX;
         taken[number++] = sleeper;
-        if (bucket)
-            futex_bucket_count(bucket, -1);
+        futex_bucket_count(bucket, -1);
     }
     return number;
 }
@@ -159,19 +155,17 @@ void simulated_unpark(void *address, uint32_t count)
     const bool wakes_locked = machine.scheduler.kernel_lock == KERNEL_LOCK_TICKET;
     if (!wakes_locked)
         call_kernel(self);
-    if (bucket && !futex_bucket_has_waiters(bucket)) {
+    if (!futex_bucket_has_waiters(bucket)) {
         if (wakes_locked)
             call_kernel(self);
         return;
     }
-    if (bucket)
-        futex_bucket_lock(bucket);
+    futex_bucket_lock(bucket);
     if (wakes_locked)
         call_kernel(self);
     struct thread *taken[THREADS_MAX];
     const unsigned number = take_sleepers(address, count, bucket, taken);
-    if (bucket)
-        futex_bucket_unlock(bucket);
+    futex_bucket_unlock(bucket);
     for (unsigned i = 0; i < number; i++)
         if (taken[i]->state == THREAD_PARKED && !taken[i]->parked_on)
             wake(taken[i], self->now + machine.scheduler.futex_wake);
@@ -184,18 +178,14 @@ void simulated_requeue(void *from, uint32_t expected, void *to)
         return;
     call_kernel(self);
     struct futex_bucket *bucket = futex_bucket_of(from);
-    if (bucket) {
-        futex_bucket_count(futex_bucket_of(to), 1);
-        futex_bucket_lock(bucket);
-    }
+    futex_bucket_count(futex_bucket_of(to), 1);
+    futex_bucket_lock(bucket);
     const bool moves = simulated_load(from, sizeof expected) == expected &&
                        (sleeper = take_sleeper(from, NULL));
     if (moves)
         sleep_on(sleeper, to);
-    if (bucket) {
-        futex_bucket_unlock(bucket);
-        futex_bucket_count(moves ? bucket : futex_bucket_of(to), -1);
-    }
+    futex_bucket_unlock(bucket);
+    futex_bucket_count(moves ? bucket : futex_bucket_of(to), -1);
 }
 
 void simulated_yield(void)

@@ -43,6 +43,8 @@ def test_two_threads_are_explored_completely() -> None:
         ("mcs", "ok"),
     ]
     assert all(row["complete"] and row["schema"] == "hasp.check/1" for row in records)
+    command = "hasp check --locks ttas,mcs --client pair --json"
+    assert {row["command"] for row in records} == {command}
 
 
 def test_a_kind_has_its_own_locks_and_clients() -> None:

@@ -189,6 +189,7 @@ def test_data_of_the_lock_is_shown(tree: Path, make: Make) -> None:
         "states": 56789,
         "iterations": 1234,
         "verdict": "ok",
+        "command": "hasp check --time-limit 2s",
     }
     bounded = {**proven, "client": "pair", "complete": False, "preemptions": 2}
     cut = {**bounded, "client": "timeout", "preemptions": None, "verdict": "race"}
@@ -208,6 +209,7 @@ def test_data_of_the_lock_is_shown(tree: Path, make: Make) -> None:
     assert "`hasp bench locks --sample` on A CPU, 2 CPUs" in page
     assert "| reacquire | 3 | all schedules | 56,789 | 1,234 | ok |" in page
     assert "| pair | 3 | all schedules with up to 2 preemptions |" in page
+    assert "Measured by `hasp check --time-limit 2s`" in page
     assert "| timeout | 3 | some schedules |" in page
     assert "has 12 mutants" in page
     assert "The checks catch 9, 2 survive" in " ".join(page.split())
@@ -290,6 +292,7 @@ def test_other_kinds_have_pages_of_their_own(tree: Path, make: Make, kind: str) 
         listing.write(json.dumps({**record("sample", 1), "kind": kind}) + "\n")
     checked = {"kind": kind, "lock": "sample", "client": "pair", "threads": 2}
     checked |= {"complete": True, "states": 7, "iterations": 1, "verdict": "ok"}
+    checked["command"] = f"hasp check --kind {kind}"
     (tree / f"docs/data/check-{kind}s.json").write_text(json.dumps(checked) + "\n")
     assert make("--write").returncode == 0
     page = (tree / f"docs/{kind}s/sample.md").read_text()

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+import sys
 
 from hasp.base.durations import duration_argument
 from hasp.base.output import add_json_option
@@ -107,5 +109,6 @@ def run(arguments: argparse.Namespace) -> int:
             or (QUICK_SECONDS if arguments.quick else SECONDS),
             jobs=arguments.jobs,
             json=arguments.json,
+            command=shlex.join(["hasp", *sys.argv[1:]]),
         )
     )

@@ -111,10 +111,7 @@ def queueing(
     `groups` are those of the roles. Consumers no longer sleep for the recorded time.
     """
     threads = {thread.number: thread for thread in profile.threads}
-    members = [
-        frozenset(number for one in group.customers for number in one.threads)
-        for group in groups
-    ]
+    members = [_members(group) for group in groups]
     made = list(roles)
     used: set[int] = set()
     for at, site in enumerate(sites):

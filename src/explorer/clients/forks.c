@@ -18,6 +18,17 @@ void fork_while_held(unsigned thread)
     }
 }
 
+/* The holder hands the lock to one of two waiters and forks before these move. */
+static void hand_over_and_fork(uint32_t arrivals)
+{
+    wait_for_arrivals(arrivals);
+    section();
+    watch_waiters();
+    unlock();
+    if (fork_here_if_unmoved(1u << 1 | 1u << 2))
+        enter();
+}
+
 /* The lock has just been handed to one of two waiters, and these do not exist in the
  * child. There the lock is free for the first thread and for a new one. (If it was
  * handed to a thread with no waiter after it, nothing shows that the holder is gone:
@@ -26,12 +37,7 @@ void fork_after_grant(unsigned thread)
 {
     if (thread == 0) {
         lock();
-        wait_for_arrivals(2);
-        section();
-        watch_waiters();
-        unlock();
-        if (fork_here_if_unmoved(1u << 1 | 1u << 2))
-            enter();
+        hand_over_and_fork(2);
     } else {
         if (thread < 3)
             arrive(thread);
@@ -49,12 +55,7 @@ void fork_after_grant_by_waiter(unsigned thread)
         unlock();
         spin_until(load_relaxed(&served));
         lock();
-        wait_for_arrivals(3);
-        section();
-        watch_waiters();
-        unlock();
-        if (fork_here_if_unmoved(1u << 1 | 1u << 2))
-            enter();
+        hand_over_and_fork(3);
     } else if (thread == 1) {
         arrive(1);
         enter_visibly();

@@ -33,6 +33,7 @@ class Options:
     seconds: float
     jobs: int | None
     json: str | None
+    command: str
 
 
 @dataclass
@@ -83,7 +84,8 @@ def _report(options: Options, records: list[Record]) -> int:
     order = {(each.kind, each.name): i for i, each in enumerate(options.subjects)}
     records.sort(key=lambda record: order[record["kind"], record["lock"]])
     if options.json:
-        write_json(records, options.json)
+        rows = [{**record, "command": options.command} for record in records]
+        write_json(rows, options.json)
     if options.json != STDOUT:
         print_results(records)
     wrong = any(record["verdict"] != "ok" for record in records)
