@@ -5,12 +5,12 @@
  * Trigonakis, "Asynchronized concurrency", ASPLOS 2015); the version makes it correct
  * for all keys and values, 0 included, and lets a writer replace a value in place.
  *
- *   control  LOCKED   a writer holds the bucket and its chain
+ *   control  PRESENT  a bit for each slot that holds an entry, the lowest bits
+ *            LOCKED   a writer holds the bucket and its chain
  *            MOVED    the entries are in the next table; nothing changes any more
- *            PRESENT  a bit for each slot that holds an entry
  *            version  the other bits; changes with every insertion and removal
  *   next     the next bucket of the chain, or 0
- *   keys, values  two words for each slot
+ *   values, keys  two words for each slot
  *
  * The control words of further buckets of a chain have no LOCKED and MOVED.
  *
@@ -41,15 +41,15 @@
 enum { BUCKET_SLOTS = 3, BUCKET_LINE = 64 };
 
 enum {
-    BUCKET_LOCKED = 1,
-    BUCKET_MOVED = 2,
-    BUCKET_PRESENT = 4, /* << slot */
-    BUCKET_VERSION = BUCKET_PRESENT << BUCKET_SLOTS,
+    BUCKET_PRESENT = 1, /* << slot */
+    BUCKET_LOCKED = BUCKET_PRESENT << BUCKET_SLOTS,
+    BUCKET_MOVED = 2 * BUCKET_LOCKED,
+    BUCKET_VERSION = 2 * BUCKET_MOVED,
 };
 
 struct bucket {
     struct atomic_u64 control, next;
-    struct atomic_u64 keys[BUCKET_SLOTS], values[BUCKET_SLOTS];
+    struct atomic_u64 values[BUCKET_SLOTS], keys[BUCKET_SLOTS];
 } __attribute__((aligned(BUCKET_LINE)));
 
 _Static_assert(sizeof(struct bucket) == BUCKET_LINE, "a bucket is a line");
@@ -61,8 +61,7 @@ static inline bool bucket_has(uint64_t control, unsigned slot)
 
 static inline unsigned bucket_used(uint64_t control)
 {
-    unsigned bits = (unsigned)(control / BUCKET_PRESENT);
-    return (bits & 1) + (bits >> 1 & 1) + (bits >> 2 & 1);
+    return (unsigned)((control & 1) + (control >> 1 & 1) + (control >> 2 & 1));
 }
 
 static inline struct bucket *bucket_next(struct bucket *bucket)

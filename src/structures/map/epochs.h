@@ -87,17 +87,23 @@ static inline void epochs_give(struct epochs_record *record)
     store_release(&record->taken, 0);
 }
 
+/* Begins a section of a thread that is in none, where readers execute no fences. */
+static inline void epochs_enter_first(struct epochs *epochs,
+                                      struct epochs_record *record)
+{
+    /* Acquire: pairs with the release in epochs_advance (I2). */
+    store_relaxed(&record->epoch, load_acquire(&epochs->now));
+    light_barrier();
+}
+
 /* Begins a section. Returns whether it is the outermost one, for epochs_leave(). */
 static inline bool epochs_enter(struct epochs *epochs, struct epochs_record *record)
 {
     if (unlikely(load_relaxed(&record->epoch)))
         return false;
-    /* Acquire: pairs with the release in epochs_advance (I2). */
-    store_relaxed(&record->epoch, load_acquire(&epochs->now));
+    epochs_enter_first(epochs, record);
     if (unlikely(load_relaxed(&epochs->fenced)))
         fence_seq_cst();
-    else
-        light_barrier();
     return true;
 }
 

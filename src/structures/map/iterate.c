@@ -3,7 +3,7 @@
 
 #include "structures/map/chain.h"
 
-enum { BATCH = 64, RANGE_BITS = 32 };
+enum { BATCH = 64 };
 
 struct entry {
     uint64_t word, value;
@@ -11,7 +11,7 @@ struct entry {
 
 /* Entries of one range of hashes. */
 struct batch {
-    uint64_t first, end; /* upper halves of hashes */
+    uint64_t first, last; /* hashes */
     unsigned used;
     struct entry entries[BATCH];
 };
@@ -38,8 +38,8 @@ static bool same_key(const struct map *map, const struct entry *entry, uint64_t 
 static bool batch_add(const struct map *map, struct batch *batch, uint64_t word,
                       uint64_t value)
 {
-    uint64_t at = hash_of(map, word) >> RANGE_BITS;
-    if (at < batch->first || at >= batch->end)
+    uint64_t at = hash_of(map, word);
+    if (at < batch->first || at > batch->last)
         return true;
     for (unsigned i = 0; i < batch->used; i++)
         if (same_key(map, &batch->entries[i], word, value))
@@ -88,10 +88,10 @@ static enum copied copy_chain(const struct map *map, struct bucket *bucket,
     return COPIED;
 }
 
-/* Returns the first upper half of a hash beyond the part `index` of `count`. */
-static uint64_t end_of(uint64_t index, uint64_t count)
+/* Returns the last hash of the part `index` of `count`. */
+static uint64_t last_of(uint64_t index, uint64_t count)
 {
-    return (((index + 1) << RANGE_BITS) + count - 1) / count;
+    return (uint64_t)(((((hash_product)index + 1) << 64) - 1) / count);
 }
 
 /* Fills the batch with the entries from its `first` on. The range ends where that of
@@ -102,11 +102,11 @@ static void batch_fill(struct map *map, struct batch *batch)
     struct table *table = map_table(map);
     uint64_t length = UINT64_MAX;
     for (;;) {
-        uint64_t index = map_part(batch->first << RANGE_BITS, table->count);
-        batch->end = end_of(index, table->count);
-        if (batch->end - batch->first > length)
-            batch->end = batch->first + length;
-        length = batch->end - batch->first;
+        uint64_t index = map_part(batch->first, table->count);
+        batch->last = last_of(index, table->count);
+        if (batch->last - batch->first > length)
+            batch->last = batch->first + length;
+        length = batch->last - batch->first;
         batch->used = 0;
         switch (copy_chain(map, &table->buckets[index], batch)) {
         case COPIED:
@@ -115,7 +115,7 @@ static void batch_fill(struct map *map, struct batch *batch)
             table = table_next(table);
             break;
         case TOO_LARGE:
-            length = length > 1 ? length / 2 : 1;
+            length /= 2;
             break;
         }
     }
@@ -140,15 +140,15 @@ static bool visit_batch(const struct map *map, const struct batch *batch,
 bool map_iterate(struct map *map, struct epochs_record *record, map_visit *visit,
                  void *argument)
 {
-    struct batch batch = {.end = 0};
-    bool goes_on = true;
-    while (goes_on && batch.end < (uint64_t)1 << RANGE_BITS) {
+    struct batch batch = {.last = UINT64_MAX};
+    bool goes_on;
+    do {
         bool outermost = epochs_enter(map->epochs, record);
-        batch.first = batch.end;
+        batch.first = batch.last + 1; /* 0 at first */
         batch_fill(map, &batch);
         goes_on = visit_batch(map, &batch, visit, argument);
         epochs_leave(record, outermost);
-    }
+    } while (goes_on && batch.last < UINT64_MAX);
     return goes_on;
 }
 

@@ -3,7 +3,7 @@
  * The state of a map.
  *
  * TABLES. A table is an array of buckets (bucket.h), each the head of a chain. The
- * bucket of a key is the product of the upper half of its hash and the number of
+ * bucket of a key is the upper half of the product of its hash and the number of
  * buckets, so the buckets divide the hashes into equal ranges, for any number of
  * buckets. A table that is to be replaced has a `next`; its buckets are then moved one
  * by one, each under its own lock, by the threads that write (resize.h).
@@ -33,6 +33,8 @@ enum {
     MAP_BUCKETS_MOST = 1 << 30,
     MAP_LISTS = 16, /* of retired memory */
 };
+
+#define MAP_NEVER UINT64_MAX
 
 /* Results of operations: not negative if there was no error. hasp/map.h explains them.
  * */
@@ -91,7 +93,9 @@ struct map {
     struct epochs *epochs;
     uint32_t key_bytes, value_bytes; /* 0: any length */
     bool key_in_slot, value_in_slot;
-    bool reads_inline, writes_inline;   /* words.h is for this map */
+    /* The epoch of a record whose thread can read, or write, by words.h: 0; or
+     * MAP_NEVER, if words.h is not for this map. */
+    uint64_t reads_from, writes_from;
     const struct lock_operations *lock; /* NULL: the buckets' own */
     struct stripe *stripes;
     uint64_t stripe_count;
@@ -134,7 +138,7 @@ static inline struct table *table_next(struct table *table)
 /* Returns the index of the part of `count` equal parts of all hashes. */
 static inline uint64_t map_part(uint64_t hash, uint64_t count)
 {
-    return (hash >> 32) * count >> 32;
+    return (uint64_t)((hash_product)hash * count >> 64);
 }
 
 static inline struct bucket *table_bucket(struct table *table, uint64_t hash)

@@ -100,9 +100,11 @@ int hasp_map_create(struct hasp_map **map, const struct hasp_map_options *option
     if (result == MAP_OK)
         result = map_prepare(&fresh->map, &own, &memory, &threads_epochs);
     if (result == MAP_OK) {
-        fresh->map.reads_inline = has_words(&fresh->map) && !serves_reads(fresh);
-        fresh->map.writes_inline =
-            has_words(&fresh->map) && !fresh->servers && !fresh->map.lock;
+        const bool inlined =
+            has_words(&fresh->map) && !load_relaxed(&threads_epochs.fenced);
+        const bool own_writes = !fresh->servers && !fresh->map.lock;
+        fresh->map.reads_from = inlined && !serves_reads(fresh) ? 0 : MAP_NEVER;
+        fresh->map.writes_from = inlined && own_writes ? 0 : MAP_NEVER;
         *map = fresh;
         return MAP_OK;
     }

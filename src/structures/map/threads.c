@@ -12,7 +12,8 @@ enum {
 };
 
 struct epochs threads_epochs;
-__thread struct epochs_record *threads_own;
+struct epochs_record threads_none = {.epoch = {1}};
+__thread struct epochs_record *threads_own = &threads_none;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t at_exit;
@@ -48,7 +49,7 @@ const struct map_memory threads_memory = {take_block, give_block, NULL};
 
 static void give_record(void *record)
 {
-    threads_own = NULL;
+    threads_own = &threads_none;
     epochs_give((struct epochs_record *)record);
 }
 

@@ -8,7 +8,10 @@
 /* The epochs of all maps of the process. */
 extern struct epochs threads_epochs __attribute__((visibility("hidden")));
 
-/* The calling thread's record, or NULL until it has one. */
+/* The record of threads that have none yet: as if in a section for ever. */
+extern struct epochs_record threads_none __attribute__((visibility("hidden")));
+
+/* The calling thread's record, or threads_none. */
 extern __thread struct epochs_record *threads_own
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -25,7 +28,7 @@ struct epochs_record *threads_add_record(void);
 static inline struct epochs_record *threads_record(void)
 {
     struct epochs_record *record = threads_own;
-    return likely(record != NULL) ? record : threads_add_record();
+    return likely(record != &threads_none) ? record : threads_add_record();
 }
 
 #endif

@@ -4,7 +4,8 @@
  * They follow the rules of bucket.h, and know only the usual case: the entry, or a free
  * slot for it, is in the head of its chain, no writer holds that, and the table is not
  * being replaced. Otherwise they return WORDS_ELSEWHERE, having changed nothing, and
- * the caller uses the functions for all maps.
+ * the caller uses the functions for all maps. So they do if the thread has no record
+ * or is in a section, or if readers have to execute fences: one comparison tells.
  *
  * The branch predictor cannot know whether a key is present, or in which slot. So a
  * search branches on neither: it compares all three keys, and computes the slot.
@@ -28,30 +29,56 @@
 
 enum { WORDS_ELSEWHERE = MAP_UNKNOWN_LOCK - 1 };
 
-_Static_assert(BUCKET_SLOTS == 3, "words_hits and words_slot are written for 3 slots");
+_Static_assert(BUCKET_SLOTS == 3 && BUCKET_PRESENT == 1,
+               "words_hits and words_slot are written for that");
 
 struct words_search {
     struct table *table; /* the map's; the head can be in the one that replaces it */
     struct bucket *head;
     uint64_t hash, control; /* of the head */
-    unsigned hits;          /* the bit of the slot that has the key, or 0 */
-    bool chained;           /* the head has a further bucket */
+    uint64_t hits;          /* the bit of the slot that has the key, or 0 */
+    uint64_t absent;        /* UINT64_MAX if hits is 0, else 0 */
+    uint64_t beyond;        /* the further bucket, if the key is not in the head */
 };
 
 /* Returns a bit for each slot that has this key and is present. */
-WORDS_INLINE unsigned words_hits(struct bucket *bucket, uint64_t control, uint64_t key)
+WORDS_INLINE uint64_t words_hits(struct bucket *bucket, uint64_t control, uint64_t key)
 {
-    unsigned matches = (unsigned)(load_acquire(&bucket->keys[0]) == key) |
-                       (unsigned)(load_acquire(&bucket->keys[1]) == key) << 1 |
-                       (unsigned)(load_acquire(&bucket->keys[2]) == key) << 2;
-    return matches & (unsigned)(control / BUCKET_PRESENT);
+    uint64_t first = load_acquire(&bucket->keys[0]) == key;
+    uint64_t second = load_acquire(&bucket->keys[1]) == key;
+    uint64_t third = load_acquire(&bucket->keys[2]) == key;
+    return (first + 2 * (second + 2 * third)) & control;
 }
 
-/* Returns the slot of the only bit; any slot if there is none, or if there are more,
- * which a reader finds only where control has changed meanwhile. */
-WORDS_INLINE unsigned words_slot(unsigned bits)
+/* Returns the slot of the only bit; 0 if there is none. If there are more, which a
+ * reader finds only where control has changed meanwhile, it can be BUCKET_SLOTS. */
+WORDS_INLINE unsigned words_slot(uint64_t bits)
 {
-    return bits >> 1 & ~(bits >> 2);
+    return (unsigned)(bits >> 1);
+}
+
+/* Returns the value of a slot as words_slot() returns it; of slot BUCKET_SLOTS, a key.
+ */
+WORDS_INLINE uint64_t words_value(struct bucket *bucket, unsigned slot)
+{
+    struct atomic_u64 *value = bucket->values;
+    return load_acquire(value + slot);
+}
+
+/* Begins a section, from which words_leave() returns. `from`: of the map. Returns false
+ * if words.h is not for this map, this thread, or this moment. */
+WORDS_INLINE bool words_enter(struct map *map, uint64_t from,
+                              struct epochs_record *record)
+{
+    if (unlikely(load_relaxed(&record->epoch) != from))
+        return false;
+    epochs_enter_first(map->epochs, record);
+    return true;
+}
+
+WORDS_INLINE void words_leave(struct epochs_record *record)
+{
+    epochs_leave(record, true);
 }
 
 /* `to_write`: whatever it finds, the caller will write to the line, which therefore is
@@ -73,7 +100,9 @@ WORDS_INLINE struct words_search words_search(struct map *map, uint64_t key,
         search.control = load_acquire(&search.head->control);
     }
     search.hits = words_hits(search.head, search.control, key);
-    search.chained = bucket_next(search.head) != NULL;
+    /* Compilers make branches of conditions on `hits`, but not of this mask. */
+    search.absent = (uint64_t)(((int64_t)search.hits - 1) >> 63);
+    search.beyond = (uint64_t)(uintptr_t)bucket_next(search.head) & search.absent;
     return search;
 }
 
@@ -81,16 +110,18 @@ WORDS_INLINE struct words_search words_search(struct map *map, uint64_t key,
 WORDS_INLINE void words_prefetch(struct map *map, struct epochs_record *record,
                                  uint64_t key)
 {
-    bool outermost = epochs_enter(map->epochs, record);
+    if (!words_enter(map, map->reads_from, record))
+        return;
     prefetch_for_read(
         &table_bucket(map_table(map), hash_word(key, map->seed))->control);
-    epochs_leave(record, outermost);
+    words_leave(record);
 }
 
 /* Goes on with a search, in the further buckets of the chain. */
 static __attribute__((noinline, unused)) int
-words_get_beyond(struct bucket *bucket, uint64_t key, uint64_t *value)
+words_get_beyond(uint64_t beyond, uint64_t key, uint64_t *value)
 {
+    struct bucket *bucket = (struct bucket *)(uintptr_t)beyond;
     enum bucket_search found = BUCKET_MISSES;
     for (; bucket && found != BUCKET_HITS; bucket = bucket_next(bucket)) {
         unsigned slot = 0;
@@ -100,22 +131,22 @@ words_get_beyond(struct bucket *bucket, uint64_t key, uint64_t *value)
 }
 
 /* Stores the value, or 0 if the key is absent. Returns MAP_OK or MAP_ABSENT; or
- * WORDS_ELSEWHERE, if an entry of the bucket has come or gone meanwhile. */
+ * WORDS_ELSEWHERE, also if an entry of the bucket has come or gone meanwhile. */
 WORDS_INLINE int words_get(struct map *map, struct epochs_record *record, uint64_t key,
                            uint64_t *value)
 {
-    bool outermost = epochs_enter(map->epochs, record);
+    if (!words_enter(map, map->reads_from, record))
+        return WORDS_ELSEWHERE;
     struct words_search search = words_search(map, key, false);
-    uint64_t found = load_acquire(&search.head->values[words_slot(search.hits)]);
+    uint64_t found = words_value(search.head, words_slot(search.hits));
     uint64_t again = load_relaxed(&search.head->control);
-    bool changed = ((again ^ search.control) & ~(uint64_t)BUCKET_LOCKED) != 0;
-    int result = search.hits ? MAP_OK : MAP_ABSENT;
-    *value = search.hits ? found : 0;
-    /* One test for both: two would bring back a branch on `hits`. */
-    if (unlikely(changed | (search.chained & !search.hits)))
+    uint64_t changed = (again ^ search.control) & ~(uint64_t)BUCKET_LOCKED;
+    int result = (int)search.absent & MAP_ABSENT;
+    *value = found & ~search.absent;
+    if (unlikely((changed | search.beyond) != 0))
         result = changed ? (int)WORDS_ELSEWHERE
-                         : words_get_beyond(bucket_next(search.head), key, value);
-    epochs_leave(record, outermost);
+                         : words_get_beyond(search.beyond, key, value);
+    words_leave(record);
     return result;
 }
 
@@ -129,29 +160,29 @@ WORDS_INLINE bool words_may_change(const struct words_search *search)
  */
 WORDS_INLINE int words_store(struct words_search *search, uint64_t key, uint64_t value)
 {
-    uint64_t control = search->control, absent = !search->hits;
-    unsigned vacant = ~(unsigned)(control / BUCKET_PRESENT) & 7;
-    unsigned bit = search->hits | (vacant & -vacant & -(unsigned)absent);
-    if (unlikely((bit == 0) | (absent & search->chained)) ||
+    uint64_t control = search->control;
+    uint64_t vacant = ~control & (BUCKET_LOCKED - 1);
+    uint64_t bit = search->hits | (vacant & -vacant & search->absent);
+    if (unlikely(bit == 0) || unlikely(search->beyond != 0) ||
         unlikely(!words_may_change(search)) ||
         unlikely(!compare_exchange_acquire(&search->head->control, &control,
                                            control | BUCKET_LOCKED)))
         return WORDS_ELSEWHERE;
-    unsigned slot = words_slot(bit);
-    bucket_write(search->head, slot, key, value);
-    uint64_t present = ((uint64_t)BUCKET_PRESENT << slot) + BUCKET_VERSION;
-    bucket_unlock(search->head, control + present * absent); /* bucket_flipped() */
-    return (int)absent * MAP_CREATED;
+    bucket_write(search->head, words_slot(bit), key, value);
+    /* bucket_flipped(), if the key was absent. */
+    bucket_unlock(search->head, control + ((bit + BUCKET_VERSION) & search->absent));
+    return (int)search->absent & MAP_CREATED;
 }
 
 /* Returns MAP_OK, MAP_CREATED or WORDS_ELSEWHERE. */
 WORDS_INLINE int words_put(struct map *map, struct epochs_record *record, uint64_t key,
                            uint64_t value)
 {
-    bool outermost = epochs_enter(map->epochs, record);
+    if (!words_enter(map, map->writes_from, record))
+        return WORDS_ELSEWHERE;
     struct words_search search = words_search(map, key, true);
     int result = words_store(&search, key, value);
-    epochs_leave(record, outermost);
+    words_leave(record);
     return result;
 }
 
@@ -160,11 +191,12 @@ WORDS_INLINE int words_insert(struct map *map, struct epochs_record *record,
                               uint64_t key, uint64_t value)
 {
     int result = MAP_OK;
-    bool outermost = epochs_enter(map->epochs, record);
+    if (!words_enter(map, map->writes_from, record))
+        return WORDS_ELSEWHERE;
     struct words_search search = words_search(map, key, false);
     if (!search.hits)
         result = words_store(&search, key, value);
-    epochs_leave(record, outermost);
+    words_leave(record);
     return result;
 }
 
@@ -172,12 +204,14 @@ WORDS_INLINE int words_insert(struct map *map, struct epochs_record *record,
 WORDS_INLINE int words_remove(struct map *map, struct epochs_record *record,
                               uint64_t key)
 {
+    if (!words_enter(map, map->writes_from, record))
+        return WORDS_ELSEWHERE;
     int result = WORDS_ELSEWHERE;
-    bool outermost = epochs_enter(map->epochs, record);
     struct words_search search = words_search(map, key, false);
-    uint64_t removed = bucket_flipped(search.control, words_slot(search.hits));
+    /* bucket_flipped() */
+    uint64_t removed = (search.control ^ search.hits) + BUCKET_VERSION;
     if (!search.hits) {
-        if (likely(!search.chained))
+        if (likely(!search.beyond))
             result = MAP_ABSENT;
     } else if (likely(words_may_change(&search)) &&
                likely(compare_exchange_acq_rel(&search.head->control, &search.control,
@@ -186,7 +220,7 @@ WORDS_INLINE int words_remove(struct map *map, struct epochs_record *record,
         if (unlikely(resize_due(record, bucket_used(removed) == 0)))
             resize_consider(map, record, search.table, search.hash, true);
     }
-    epochs_leave(record, outermost);
+    words_leave(record);
     return result;
 }
 

@@ -165,7 +165,7 @@ void hasp_tm_free(struct hasp_tm *tm, void *block)
 bool hasp_tm_await(struct hasp_tm *tm)
 {
     const struct epochs_record *record = threads_own;
-    if (record && load_relaxed(&record->epoch))
+    if (record != &threads_none && load_relaxed(&record->epoch))
         return false; /* it would wait for itself */
     bool waited = direct_await_all(&tm->inner);
     blocks_collect(&tm->inner);

@@ -3,6 +3,7 @@
  * */
 #include "../check.h"
 #include "../crew.h"
+#include "forbid.h"
 #include "options.h"
 
 #include <signal.h>
@@ -339,9 +340,12 @@ static void test_lives(const char *lock)
     hasp_map_destroy(shared);
 }
 
-int main(void)
+/* `map fenced`: without membarrier, readers execute fences. */
+int main(int count, char **words)
 {
     crew_watch_forks();
+    if (count > 1 && strcmp(words[1], "fenced") == 0)
+        forbid_membarrier();
     for (int way = 0; way < 2; way++) {
         as_words = way;
         test_words(NULL);
