@@ -12,6 +12,7 @@ from hasp.doctor.program import diagnose
 from hasp.launch import interpose
 
 SCHEMA = "hasp.doctor/1"
+NAMES = 22  # columns for the names; one is free after these, and one after the values
 MARKS = {"fine": "", "note": "note:", "lack": "!"}
 STYLES = {"fine": None, "note": None, "lack": "yellow"}
 
@@ -41,11 +42,15 @@ def _print(found: list[Finding]) -> None:
     from rich.text import Text
 
     out = console()
+    if not out.is_terminal:
+        # Whoever copies a path from a file or a pipe wants it on one line.
+        words = [word for finding in found for word in finding.value.split()]
+        out.width = max(out.width, NAMES + 2 + max(map(len, words), default=0))
     topics = dict.fromkeys(finding.topic for finding in found)
     for topic in topics:
         form = table(title=topic)
         form.show_header = False
-        form.add_column("name", no_wrap=True, width=22)
+        form.add_column("name", no_wrap=True, width=NAMES)
         form.add_column("value and words", overflow="fold")
         for finding in found:
             if finding.topic != topic:
