@@ -215,6 +215,6 @@ def test_the_page_shows_what_the_present_rules_give() -> None:
     choices = advised(cases, load_rules())
     after = compared(cases, load_rules())
     tables = markdown(cases, choices, after, summaries(cases, choices, after))
-    page = (ROOT / "docs/hasp-bench-advice.md").read_text("utf-8")
+    page = (ROOT / "docs/studies/advice/README.md").read_text("utf-8")
     for one in tables.strip().split("\n\n"):
         assert one in page
