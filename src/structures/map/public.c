@@ -136,35 +136,83 @@ static int ask(struct hasp_map *map, enum served_call call, struct map_span key,
     return servers_ask(map->servers, &map->map, &request);
 }
 
+/* Returns the word that these bytes are; 0 if they are none, and then *are is false. */
+static inline uint64_t as_word(const void *bytes, size_t length, bool *are)
+{
+    uint64_t word = 0;
+    if (unlikely(length != sizeof word))
+        *are = false;
+    else
+        memcpy(&word, bytes, sizeof word);
+    return word;
+}
+
+static int put_anyhow(struct hasp_map *map, struct map_span key, struct map_span value)
+{
+    if (unlikely(map->servers != NULL))
+        return ask(map, SERVED_PUT, key, value);
+    struct epochs_record *record = threads_record();
+    return unlikely(!record) ? MAP_NO_MEMORY : map_put(&map->map, record, key, value);
+}
+
+/* Entries that are words have functions of their own, which are faster; they leave what
+ * is unusual, and all other maps. */
 int hasp_map_put(struct hasp_map *map, const void *key, size_t key_bytes,
                  const void *value, size_t value_bytes)
 {
+    bool are_words = true;
+    uint64_t key_word = as_word(key, key_bytes, &are_words);
+    uint64_t word = as_word(value, value_bytes, &are_words);
+    int result = WORDS_ELSEWHERE;
+    if (are_words)
+        result = words_put(&map->map, threads_own, key_word, word);
+    if (unlikely(result == WORDS_ELSEWHERE))
+        result = put_anyhow(map, span(key, key_bytes), span(value, value_bytes));
+    return result;
+}
+
+static int insert_anyhow(struct hasp_map *map, struct map_span key,
+                         struct map_span value)
+{
     if (unlikely(map->servers != NULL))
-        return ask(map, SERVED_PUT, span(key, key_bytes), span(value, value_bytes));
+        return ask(map, SERVED_INSERT, key, value);
     struct epochs_record *record = threads_record();
     return unlikely(!record) ? MAP_NO_MEMORY
-                             : map_put(&map->map, record, span(key, key_bytes),
-                                       span(value, value_bytes));
+                             : map_insert(&map->map, record, key, value);
 }
 
 int hasp_map_insert(struct hasp_map *map, const void *key, size_t key_bytes,
                     const void *value, size_t value_bytes)
 {
+    bool are_words = true;
+    uint64_t key_word = as_word(key, key_bytes, &are_words);
+    uint64_t word = as_word(value, value_bytes, &are_words);
+    int result = WORDS_ELSEWHERE;
+    if (are_words)
+        result = words_insert(&map->map, threads_own, key_word, word);
+    if (unlikely(result == WORDS_ELSEWHERE))
+        result = insert_anyhow(map, span(key, key_bytes), span(value, value_bytes));
+    return result;
+}
+
+static int remove_anyhow(struct hasp_map *map, struct map_span key)
+{
     if (unlikely(map->servers != NULL))
-        return ask(map, SERVED_INSERT, span(key, key_bytes), span(value, value_bytes));
+        return ask(map, SERVED_REMOVE, key, span(NULL, 0));
     struct epochs_record *record = threads_record();
-    return unlikely(!record) ? MAP_NO_MEMORY
-                             : map_insert(&map->map, record, span(key, key_bytes),
-                                          span(value, value_bytes));
+    return unlikely(!record) ? MAP_NO_MEMORY : map_remove(&map->map, record, key);
 }
 
 int hasp_map_remove(struct hasp_map *map, const void *key, size_t key_bytes)
 {
-    if (unlikely(map->servers != NULL))
-        return ask(map, SERVED_REMOVE, span(key, key_bytes), span(NULL, 0));
-    struct epochs_record *record = threads_record();
-    return unlikely(!record) ? MAP_NO_MEMORY
-                             : map_remove(&map->map, record, span(key, key_bytes));
+    bool is_word = true;
+    uint64_t word = as_word(key, key_bytes, &is_word);
+    int result = WORDS_ELSEWHERE;
+    if (is_word)
+        result = words_remove(&map->map, threads_own, word);
+    if (unlikely(result == WORDS_ELSEWHERE))
+        result = remove_anyhow(map, span(key, key_bytes));
+    return result;
 }
 
 static int ask_get(struct hasp_map *map, struct map_span key, void *value,
@@ -175,42 +223,62 @@ static int ask_get(struct hasp_map *map, struct map_span key, void *value,
     return servers_ask(map->servers, &map->map, &request);
 }
 
+static int get_anyhow(struct hasp_map *map, struct map_span key, void *value,
+                      size_t *value_bytes)
+{
+    if (unlikely(serves_reads(map)))
+        return ask_get(map, key, value, value_bytes);
+    struct epochs_record *record = threads_record();
+    return unlikely(!record) ? MAP_NO_MEMORY
+                             : read_copy(&map->map, record, key, value, value_bytes);
+}
+
 int hasp_map_get(struct hasp_map *map, const void *key, size_t key_bytes, void *value,
                  size_t *value_bytes)
 {
-    if (unlikely(serves_reads(map)))
-        return ask_get(map, span(key, key_bytes), value, value_bytes);
-    struct epochs_record *record = threads_record();
-    return unlikely(!record)
-               ? MAP_NO_MEMORY
-               : read_copy(&map->map, record, span(key, key_bytes), value, value_bytes);
+    bool is_word = *value_bytes >= sizeof(uint64_t);
+    uint64_t word = as_word(key, key_bytes, &is_word), found = 0;
+    int result = WORDS_ELSEWHERE;
+    if (likely(is_word))
+        result = words_get(&map->map, threads_own, word, &found);
+    if (unlikely(result == WORDS_ELSEWHERE))
+        return get_anyhow(map, span(key, key_bytes), value, value_bytes);
+    /* If the key is absent, stores what was there: no branch could be predicted. */
+    uint64_t old, absent = (uint64_t)0 - (uint64_t)result;
+    memcpy(&old, value, sizeof old);
+    found |= old & absent;
+    memcpy(value, &found, sizeof found);
+    *value_bytes = (*value_bytes & absent) | (sizeof found & ~absent);
+    return result;
 }
 
 int words_get_anyhow(struct hasp_map *map, uint64_t key, uint64_t *value)
 {
     size_t length = sizeof *value;
     *value = 0;
-    return has_words(&map->map) ? hasp_map_get(map, &key, sizeof key, value, &length)
-                                : MAP_BAD_KEY;
+    return has_words(&map->map)
+               ? get_anyhow(map, span(&key, sizeof key), value, &length)
+               : MAP_BAD_KEY;
 }
 
 int words_put_anyhow(struct hasp_map *map, uint64_t key, uint64_t value)
 {
     return has_words(&map->map)
-               ? hasp_map_put(map, &key, sizeof key, &value, sizeof value)
+               ? put_anyhow(map, span(&key, sizeof key), span(&value, sizeof value))
                : MAP_BAD_KEY;
 }
 
 int words_insert_anyhow(struct hasp_map *map, uint64_t key, uint64_t value)
 {
     return has_words(&map->map)
-               ? hasp_map_insert(map, &key, sizeof key, &value, sizeof value)
+               ? insert_anyhow(map, span(&key, sizeof key), span(&value, sizeof value))
                : MAP_BAD_KEY;
 }
 
 int words_remove_anyhow(struct hasp_map *map, uint64_t key)
 {
-    return has_words(&map->map) ? hasp_map_remove(map, &key, sizeof key) : MAP_BAD_KEY;
+    return has_words(&map->map) ? remove_anyhow(map, span(&key, sizeof key))
+                                : MAP_BAD_KEY;
 }
 
 int hasp_map_read(struct hasp_map *map, const void *key, size_t key_bytes,
@@ -312,32 +380,4 @@ bool hasp_map_settle(struct hasp_map *map)
     memory_reclaim_all(&map->map); /* resizing may need it */
     bool settled = record && resize_settle(&map->map, record);
     return memory_reclaim_all(&map->map) && settled;
-}
-
-const char *hasp_map_explain(int result)
-{
-    switch (result) {
-    case MAP_OK:
-        return "done";
-    case MAP_ABSENT:
-        return "the key is absent";
-    case MAP_CREATED:
-        return "the key has been inserted";
-    case MAP_BAD_KEY:
-        return "the key has the wrong length";
-    case MAP_BAD_VALUE:
-        return "the value has the wrong length";
-    case MAP_NO_MEMORY:
-        return "the system has no memory left";
-    case MAP_OVER_BUDGET:
-        return "the map has used up its budget";
-    case MAP_SMALL_BUFFER:
-        return "the value is longer than the buffer";
-    case MAP_BAD_OPTIONS:
-        return "the options are not valid";
-    case MAP_UNKNOWN_LOCK:
-        return "no lock has this name";
-    default:
-        return "there is no such result";
-    }
 }
