@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -49,6 +52,27 @@ def delegate(options: Options) -> int:
     Returns the exit status. Raises HaspError, with the sources as they were, if a
     section cannot be rewritten, or if the result does not compile as before.
     """
+    with _garbage_kept():
+        return _delegate(options)
+
+
+@contextmanager
+def _garbage_kept() -> Iterator[None]:
+    """Do not search for cycles meanwhile.
+
+    The trees of the sources are kept until the end. To search a million nodes again
+    and again would take longer than to read them.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _delegate(options: Options) -> int:
     require("delegate")
     check_executor(options.executor)
     if options.json:

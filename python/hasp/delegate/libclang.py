@@ -72,6 +72,13 @@ def _declare_functions(module: Any, library: Any) -> None:
         ctypes.POINTER(ctypes.c_void_p),
         *[ctypes.POINTER(ctypes.c_uint)] * 3,
     ]
+    library.clang_getExpansionLocation.argtypes = [
+        module.SourceLocation,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+    ]
     library.clang_getClangVersion.argtypes = []
     library.clang_getClangVersion.restype = module._CXString
     library.clang_getAllSkippedRanges.argtypes = [module.TranslationUnit]
@@ -104,6 +111,54 @@ def file_offset(location: Any) -> int:
     references = [ctypes.byref(each) for each in unused]
     cindex().conf.lib.clang_getFileLocation(location, *references, ctypes.byref(offset))
     return int(offset.value)
+
+
+def extent(cursor: Any) -> tuple[int, int]:
+    """Return the offsets where a cursor begins and ends.
+
+    The same as `cursor.extent.start.offset`, which also counts lines and columns: that
+    takes ten times as long.
+    """
+    module = cindex()
+    library = module.conf.lib
+    whole = library.clang_getCursorExtent(cursor)
+    offset = ctypes.c_uint()
+    reference = ctypes.byref(offset)
+    expand = library.clang_getExpansionLocation
+    expand(library.clang_getRangeStart(whole), None, None, None, reference)
+    start = offset.value
+    expand(library.clang_getRangeEnd(whole), None, None, None, reference)
+    return start, offset.value
+
+
+@cache
+def _visitor() -> Any:
+    """Return the callback that puts a child into the list that it is given."""
+    module = cindex()
+
+    def visit(child: Any, parent: Any, found: list[Any]) -> int:
+        found.append(child)
+        return 1  # CXChildVisit_Continue
+
+    return module.callbacks["cursor_visit"](visit)
+
+
+def children(cursor: Any) -> list[Any]:
+    """Return the cursors below one, as `get_children()` in half its time."""
+    found: list[Any] = []
+    cindex().conf.lib.clang_visitChildren(cursor, _visitor(), found)
+    for child in found:
+        child._tu = cursor._tu
+    return found
+
+
+def file_handle(cursor: Any) -> int | None:
+    """Return what identifies a cursor's file in its translation unit."""
+    library = cindex().conf.lib
+    handle = ctypes.c_void_p()
+    location = library.clang_getCursorLocation(cursor)
+    library.clang_getExpansionLocation(location, ctypes.byref(handle), None, None, None)
+    return handle.value
 
 
 @cache

@@ -96,10 +96,7 @@ def _all(units: Sequence[Unit], pointers: bool = False) -> Iterator[Lock]:
 
 
 def _at(file: str, line: int, units: Sequence[Unit]) -> Iterator[Lock]:
-    parts = Path(file).parts
-    for node in _nodes(units):
-        if node.source.path.parts[-len(parts) :] != parts:
-            continue
+    for node in _nodes(units, Path(file)):
         if node.kind in DECLARATIONS and is_lock(node.cursor):
             if node.cursor.location.line == line:
                 yield lock_of(node.cursor, node)
@@ -109,9 +106,13 @@ def _at(file: str, line: int, units: Sequence[Unit]) -> Iterator[Lock]:
                 yield lock_of(node.referenced, node)
 
 
-def _nodes(units: Sequence[Unit]) -> Iterator[Node]:
+def _nodes(units: Sequence[Unit], file: Path = Path()) -> Iterator[Node]:
+    """Yield the nodes of all files, or of those whose path ends in `file`."""
+    parts = file.parts
     for unit in units:
         for source in unit.sources.values():
+            if parts and source.path.parts[-len(parts) :] != parts:
+                continue
             for declaration in source.declarations:
                 yield from declaration.walk()
 

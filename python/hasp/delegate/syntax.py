@@ -5,13 +5,22 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 from hasp.base.errors import HaspError
 from hasp.delegate.compile_database import Command
-from hasp.delegate.libclang import file_offset, header_folder, parse, skipped_ranges
+from hasp.delegate.libclang import (
+    children,
+    cindex,
+    extent,
+    file_handle,
+    file_offset,
+    header_folder,
+    parse,
+    skipped_ranges,
+)
 from hasp.delegate.refusal import Refusal, Refused
 from hasp.delegate.tokens import line_of, tokens
 from hasp.locks.library import settings
@@ -24,6 +33,13 @@ NAMING = (*DECLARATIONS, *REFERENCES, "FUNCTION_DECL")
 SIZE = "CXX_UNARY_EXPR"  # sizeof, also in C
 # Kinds of expressions that have the value of their only child.
 TRANSPARENT = ("UNEXPOSED_EXPR", "PAREN_EXPR")
+# Kinds that never have children; a third of all nodes.
+LEAVES = ("INTEGER_LITERAL", "CHARACTER_LITERAL", "STRING_LITERAL", "TYPE_REF")
+
+
+@cache
+def _kind_name(number: int) -> str:
+    return str(cindex().CursorKind.from_id(number).name)
 
 
 class Node:
@@ -33,11 +49,10 @@ class Node:
         self.cursor = cursor
         self.source = source
         self.parent = parent
-        self.kind: str = cursor.kind.name
-        extent = cursor.extent
-        self.start: int = extent.start.offset
-        self.end: int = extent.end.offset
-        self.children = [Node(each, source, self) for each in cursor.get_children()]
+        self.kind = _kind_name(cursor._kind_id)
+        self.start, self.end = extent(cursor)
+        below = () if self.kind in LEAVES else children(cursor)
+        self.children = [Node(each, source, self) for each in below]
 
     def walk(self) -> Iterator[Node]:
         """Yield this node and all below, in the order of the source."""
@@ -123,8 +138,7 @@ class Source:
 
     def add_macro(self, cursor: Any) -> None:
         """Record the use of a macro."""
-        extent = cursor.extent
-        start, end = extent.start.offset, extent.end.offset
+        start, end = extent(cursor)
         known = self.macros.setdefault(start, (end, []))
         known[1].append(cursor)
         self.macros[start] = (max(end, known[0]), known[1])
@@ -182,9 +196,8 @@ class Unit:
         self.translation_unit = parse(command.file, options, command.directory)
         self._require_success(headers)
         self.sources: dict[Path, Source] = {}
-        self._ignored: set[str] = set()
-        self._names: dict[str, Source] = {}
-        for cursor in self.translation_unit.cursor.get_children():
+        self._files: dict[int, Source | None] = {}
+        for cursor in children(self.translation_unit.cursor):
             self._add(cursor)
 
     def named(self, name: str) -> list[Node]:
@@ -233,25 +246,27 @@ class Unit:
         # Headers define thousands of macros, and only their uses matter.
         if cursor._kind_id in MACRO_RECORDS:
             return
-        location = cursor.location
-        if location.file is None or location.file.name in self._ignored:
+        handle = file_handle(cursor)
+        if handle is None:
             return
-        name = location.file.name
-        source = self._names.get(name) or self._open(name, location)
+        if handle not in self._files:
+            self._files[handle] = self._open(cursor.location)
+        source = self._files[handle]
         if source is None:
-            self._ignored.add(name)
-        elif cursor.kind.name == "MACRO_INSTANTIATION":
+            return
+        if cursor.kind.name == "MACRO_INSTANTIATION":
             source.add_macro(cursor)
         elif not cursor.kind.is_preprocessing():
             source.declarations.append(Node(cursor, source, None))
 
-    def _open(self, name: str, location: Any) -> Source | None:
+    def _open(self, location: Any) -> Source | None:
+        """Return the file of a location, None if it is the system's."""
         if location.is_in_system_header:
             return None
+        name = location.file.name
         path = Path(self.command.directory, name).resolve()
         if path == self.command.file:
             name = self.command.spelled
         source = self.sources.get(path) or Source(path, name, self)
         self.sources[path] = source
-        self._names[location.file.name] = source
         return source
