@@ -73,6 +73,7 @@ static inline void delegate_count(struct delegate *delegate, uint32_t sections)
     struct delegate_counts *counts = &delegate->counts;
     if (!STATISTICS || !sections)
         return;
+    progress_end(&delegate->progress, sections);
     if (sections == 1) {
         store_relaxed(&counts->alone, load_relaxed(&counts->alone) + 1);
         return;

@@ -178,6 +178,8 @@ static void prepare(struct server *server, enum server_kind kind, uint32_t place
 {
     server->place = place;
     server->sleeps = true;
+    progress_init(&server->progress);
+    server->progress.holds_are_long = true;
     lines_init(&server->lines, server->directories, SERVER_DIRECTORIES);
     server->lines.own = cpu_count();
     for (uint32_t i = 0; kind == SERVER_FFWD && i < RESPONSES_MOST; i++) {

@@ -44,9 +44,8 @@ static inline uint32_t lines_serve(struct delegate *delegate, struct wakes *wake
         if (!still_waiting(load_acquire(&line->cell)))
             continue;
         call_execute(line);
-        progress_show(&delegate->progress, served);
+        progress_show(&delegate->progress, ++served);
         call_finish(line, wakes);
-        served++;
     }
     return served;
 }
