@@ -29,9 +29,9 @@ from hasp.lab.simulate.machines.schema import (
 )
 
 EXPECTED = [
-    *("a-48", "a-64", "arm-128", "epyc-192", "epyc-2x64", "epyc-48"),
+    *("a-48", "a-64", "arm-128", "epyc-192", "epyc-256", "epyc-2x64", "epyc-48"),
     *("graviton-3", "graviton-4", "haswell-72", "i-20", "i-48", "i7-4770"),
-    *("niagara-64", "opteron-48", "tilera-36", "xeon-64", "xeon-80"),
+    *("niagara-64", "opteron-48", "tilera-36", "xeon-36", "xeon-64", "xeon-80"),
 ]
 SSYNC = ("opteron-48", "xeon-80", "niagara-64", "tilera-36")
 
