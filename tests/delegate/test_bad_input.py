@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from delegate_samples import PROLOGUE, delegate, write_database, write_program
 
+from hasp.cli.main import main
+
 pytest.importorskip("clang.cindex")
 
 SECTION = (
@@ -39,6 +41,23 @@ def test_no_compile_database(
     printed = refused(tmp_path, capsys)
     assert "compile_commands.json: No such file" in printed
     assert "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON" in printed
+
+
+def test_the_database_is_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["delegate", "--lock", "mu"]) == 2
+    printed = capsys.readouterr().err
+    assert "there is no compile_commands.json here or in build/" in printed
+    assert "bear -- make" in printed
+    write_program(tmp_path, db=SECTION)
+    assert main(["delegate", "--lock", "mu"]) == 0
+    (tmp_path / "build").mkdir()
+    (tmp_path / "compile_commands.json").rename("build/compile_commands.json")
+    assert main(["delegate", "--lock", "mu"]) == 0
+    assert main(["delegate"]) == 2
+    assert "no lock is named" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["{", '{"a": 1}', "[3]", '[{"file": "a.c"}]', "[]"])
@@ -81,6 +100,7 @@ def test_a_lock_that_is_not_there(
     assert "the locks are db.c:5 mu" in printed
     assert "of the name queue" in refused(tmp_path, capsys, lock="queue")
     assert "names no lock" in refused(tmp_path, capsys, lock="&*")
+    assert "name a line of it, db.c:LINE" in refused(tmp_path, capsys, lock="db.c")
 
 
 def test_a_name_of_several_locks(

@@ -13,9 +13,9 @@ HELP = "rewrite C sources so that a lock's sections are executed where their dat
 
 EXAMPLES = """\
 examples:
-  hasp delegate --lock 'db.c:88' -p build/
-  hasp delegate --from hasp.trace -p build/ --diff > delegate.patch
-  hasp delegate --lock 'db.c:88 &db->mu' -p build/ --in-place --check 'make check'
+  hasp delegate --lock 'db.c:88'
+  hasp delegate --from hasp.trace -p out/ --diff > delegate.patch
+  hasp delegate --lock 'db.c:88 &db->mu' --in-place --check 'make check'
 
 It rewrites all sections of the lock or nothing. exit status: 0 success; 1 the tests
 of --check fail with the rewritten source; 2 a section cannot be rewritten, and why.
@@ -24,9 +24,9 @@ of --check fail with the rewritten source; 2 a section cannot be rewritten, and 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the options of `hasp delegate`."""
-    parser.usage = "hasp delegate (--lock SITE | --from TRACE) -p BUILD [options]"
+    parser.usage = "hasp delegate (--lock SITE | --from TRACE) [-p BUILD] [options]"
     parser.epilog = EXAMPLES
-    lock = parser.add_mutually_exclusive_group(required=True)
+    lock = parser.add_mutually_exclusive_group()
     lock.add_argument(
         "--lock",
         metavar="SITE",
@@ -44,8 +44,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         dest="database",
         metavar="BUILD",
         type=Path,
-        required=True,
-        help="the folder with compile_commands.json, or such a file",
+        help="the folder with compile_commands.json, or such a file (default: the "
+        "current folder or build/, whichever has one)",
     )
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--diff", action="store_true", help="print a patch")

@@ -12,6 +12,7 @@ from typing import Any
 from hasp.base.errors import HaspError
 
 NAME = "compile_commands.json"
+USUAL_FOLDERS = (Path(), Path("build"))
 REMEDY = (
     "Meson writes it; CMake does with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON; for make: "
     "bear -- make"
@@ -58,6 +59,20 @@ class Command:
         return kept
 
 
+def find() -> Path:
+    """Return the database of the current folder, or of its folder `build`.
+
+    Raises HaspError if neither has one.
+    """
+    for folder in USUAL_FOLDERS:
+        if (database := folder / NAME).is_file():
+            return database
+    raise HaspError(
+        f"there is no {NAME} here or in build/",
+        f"name its folder, -p BUILD; {REMEDY}",
+    )
+
+
 def load(path: Path) -> list[Command]:
     """Return the commands of a database: a file, or the folder that has one.
 
@@ -82,8 +97,8 @@ def load(path: Path) -> list[Command]:
         more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
         raise HaspError(
             f"{database} names files that do not exist: {', '.join(missing[:3])}{more}",
-            "build the program again, so that generated files exist and the database "
-            "is up to date",
+            "build the program, so that generated files exist; if files were moved or "
+            f"deleted, write the database again: {REMEDY}",
         )
     return list(dict.fromkeys(commands))
 

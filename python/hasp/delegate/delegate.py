@@ -32,7 +32,7 @@ from hasp.locks.executors import check_executor
 class Options:
     """The options of `hasp delegate`."""
 
-    database: Path
+    database: Path | None = None  # None: that of this folder or of build/
     lock: str | None = None
     trace: Path | None = None
     diff: bool = False
@@ -78,7 +78,7 @@ def _delegate(options: Options) -> int:
     if options.json:
         output.check_writable(options.json)
     wanted = options.lock or lock_of_profile(options.trace)
-    units = _units(options.database)
+    units = _units(options.database or compile_database.find())
     lock = find(wanted, units)
     root = _root(units)
     lines = bool(options.out) if options.lines is None else options.lines

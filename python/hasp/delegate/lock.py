@@ -52,6 +52,11 @@ def find(wanted: str, units: Sequence[Unit]) -> Lock:
         return candidates[0]
     if not candidates:
         _refuse_delegated(wanted, site, name, units)
+        if any(Path(wanted).name == path.name for u in units for path in u.sources):
+            raise HaspError(
+                f"{wanted} names a file, not a lock",
+                f"name a line of it, {wanted}:LINE; {_nearby(wanted, units)}",
+            )
         raise HaspError(
             f"there is no pthread_mutex_t {'at' if site else 'of the name'} {wanted}",
             _nearby(site["file"] if site else "", units),

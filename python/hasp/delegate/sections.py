@@ -120,7 +120,9 @@ class _Builder:
             if name == self.name:
                 raise taken.refuse(
                     f"the lock is taken here again, inside the section of line "
-                    f"{self.lock.node.line}"
+                    f"{self.lock.node.line}",
+                    f"unlock in the same block as line {self.lock.node.line} locks, "
+                    "before this line",
                 )
             self.inner.add(name)
         names = {id(call): self.uses.key(call) for call in calls}

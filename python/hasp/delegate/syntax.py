@@ -238,8 +238,9 @@ class Unit:
                     continue
                 raise HaspError(
                     f"{shown(name)}:{where.line}: {diagnostic.spelling}",
-                    f"{shown(self.command.spelled)} does not compile with libclang; "
-                    "mend it, or the compile database",
+                    f"{shown(self.command.spelled)} does not compile with libclang: "
+                    "build the program first, so that generated headers exist; mend "
+                    "the source, or write the compile database again",
                 )
 
     def _add(self, cursor: Any) -> None:
