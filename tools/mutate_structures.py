@@ -83,7 +83,7 @@ KINDS = {
 # Not compiled for the checked platform.
 NATIVE_ONLY = {
     *("structures/channel/flags.c", "structures/map/threads.c"),
-    "structures/map/threads.h",
+    *("structures/map/records.h", "structures/map/threads.h"),
     *("structures/map/public.c", "structures/transaction/public.c"),
     *("structures/map/read.h", "structures/map/servers.c", "structures/map/servers.h"),
 }

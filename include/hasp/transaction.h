@@ -62,6 +62,7 @@
 
 #include "platform/linkage.h"
 #include "platform/native/sanitizer.h"
+#include "structures/map/records.h"
 #include "structures/transaction/attempt.h"
 #include "structures/transaction/transaction.h"
 #include "structures/transaction/writes.h"
@@ -195,7 +196,11 @@ void hasp_tx_close(struct hasp_tx *tx);
 /** Begins the transaction, after a pause if its last attempt has failed.
  * @return OK; NESTED, and then the one that is running goes on; or NO_MEMORY, which is
  * possible only in the first call of a thread. */
-int hasp_tx_begin(struct hasp_tx *tx);
+static inline int hasp_tx_begin(struct hasp_tx *tx)
+{
+    struct epochs_record *record = threads_record();
+    return unlikely(!record) ? (int)HASP_TX_NO_MEMORY : tx_begin(&tx->inner, record);
+}
 
 /** Ends the transaction.
  * @return OK if it has taken effect. Otherwise it has not: AGAIN, begin it again;

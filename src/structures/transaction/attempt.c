@@ -19,7 +19,7 @@ static void run_alone(struct transaction *tx)
         tx->now = clock_close(&memory->clock);
 }
 
-static void prepare_again(struct transaction *tx)
+void tx_prepare_again(struct transaction *tx)
 {
     struct tx_memory *memory = tx->memory;
     if (tx->attempts >= memory->attempts_most) {
@@ -37,27 +37,6 @@ static void prepare_again(struct transaction *tx)
         doublings = 0;
     tx->random = xorshift32(tx->random);
     pause_for((tx->random >> 8) % ((uint32_t)PAUSE_LEAST << doublings));
-}
-
-int tx_begin(struct transaction *tx, struct epochs_record *record)
-{
-    if (unlikely(tx->state != TX_OUTSIDE))
-        return TX_NESTED;
-    tx->counts.begun++;
-    if (unlikely(tx->attempts))
-        prepare_again(tx);
-    tx->was_closed = false;
-    tx->record = record;
-    tx->read_count = 0;
-    tx->freed_count = 0;
-    tx->outermost = epochs_enter(tx->memory->epochs, record);
-    if (likely(!tx->alone))
-        tx->now = tx->own ? tx->own : clock_now(&tx->memory->clock);
-    tx->own = 0;
-    tx->state = TX_OK;
-    if (unlikely(tx->client != NULL))
-        services_begin(tx);
-    return TX_OK;
 }
 
 /* `opened`: the commit has opened the clock. */

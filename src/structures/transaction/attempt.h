@@ -14,8 +14,30 @@
 
 #include "structures/transaction/transaction.h"
 
+/* Before another attempt: pauses, waits, or lets the transaction run alone. */
+void tx_prepare_again(struct transaction *tx);
+
 /* Returns TX_OK, or TX_NESTED. */
-int tx_begin(struct transaction *tx, struct epochs_record *record);
+static inline int tx_begin(struct transaction *tx, struct epochs_record *record)
+{
+    if (unlikely(tx->state != TX_OUTSIDE))
+        return TX_NESTED;
+    tx->counts.begun++;
+    if (unlikely(tx->attempts))
+        tx_prepare_again(tx);
+    tx->was_closed = false;
+    tx->record = record;
+    tx->read_count = 0;
+    tx->freed_count = 0;
+    tx->outermost = epochs_enter(tx->memory->epochs, record);
+    if (likely(!tx->alone))
+        tx->now = tx->own ? tx->own : clock_now(&tx->memory->clock);
+    tx->own = 0;
+    tx->state = TX_OK;
+    if (unlikely(tx->client != NULL))
+        services_begin(tx);
+    return TX_OK;
+}
 
 /* Ends the transaction. Returns TX_OK if it has taken effect; TX_AGAIN, TX_TOO_LARGE or
  * TX_NO_MEMORY; or TX_OUTSIDE. */

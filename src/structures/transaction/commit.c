@@ -57,18 +57,17 @@ static bool reads_are_valid(const struct transaction *tx)
 
 static bool lock_stripe(struct transaction *tx, struct tx_write *write)
 {
-    struct atomic_u64 *lock = tx_lock_of(tx, write->word);
+    struct atomic_u64 *lock = write->lock;
     uint64_t own = owner_of(tx), found = load_relaxed(lock);
     for (;;) {
         if (found == own) {
-            write->lock = NULL;
+            write->before = TX_NOT_HELD;
             return true;
         }
         if (found & VERSION_LOCKED) {
             if (!commit_awaits(lock, &found, tx->alone))
                 return false;
         } else if (version_take(lock, &found, own)) {
-            write->lock = lock;
             write->before = found;
             if (found > tx->newest)
                 tx->newest = found;
@@ -81,7 +80,7 @@ static bool lock_stripe(struct transaction *tx, struct tx_write *write)
 static int give_up(struct transaction *tx, uint32_t count, uint64_t *cause)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (tx->writes[i].lock)
+        if (tx->writes[i].before != TX_NOT_HELD)
             version_release(tx->writes[i].lock, tx->writes[i].before);
     return tx_fail(tx, TX_AGAIN, cause);
 }
@@ -108,18 +107,19 @@ static int take_time(struct transaction *tx, uint64_t *time)
 int commit_writes(struct transaction *tx)
 {
     uint64_t time;
+    struct tx_write *first = tx->writes, *end = first + tx->write_count;
     tx->newest = 0;
-    for (uint32_t i = 0; i < tx->write_count; i++)
-        if (unlikely(!lock_stripe(tx, &tx->writes[i])))
-            return give_up(tx, i, &tx->counts.commit_locked);
+    for (struct tx_write *write = first; write < end; write++)
+        if (unlikely(!lock_stripe(tx, write)))
+            return give_up(tx, (uint32_t)(write - first), &tx->counts.commit_locked);
     int result = take_time(tx, &time);
     if (unlikely(result != TX_OK))
         return result;
-    for (uint32_t i = 0; i < tx->write_count; i++)
-        store_release(tx->writes[i].word, tx->writes[i].value); /* I3 */
-    for (uint32_t i = 0; i < tx->write_count; i++)
-        if (tx->writes[i].lock)
-            version_release(tx->writes[i].lock, time);
+    for (const struct tx_write *write = first; write < end; write++)
+        store_release(write->word, write->value); /* I3 */
+    for (const struct tx_write *write = first; write < end; write++)
+        if (write->before != TX_NOT_HELD)
+            version_release(write->lock, time);
     tx->own = time;
     return TX_OK;
 }

@@ -109,12 +109,6 @@ void hasp_tx_close(struct hasp_tx *tx)
     free(tx);
 }
 
-int hasp_tx_begin(struct hasp_tx *tx)
-{
-    struct epochs_record *record = threads_record();
-    return unlikely(!record) ? TX_NO_MEMORY : tx_begin(&tx->inner, record);
-}
-
 int hasp_tx_abort(struct hasp_tx *tx)
 {
     return tx_abort(&tx->inner);

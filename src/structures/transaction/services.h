@@ -138,8 +138,7 @@ int services_join(struct transaction *tx);
 void services_part(struct transaction *tx);
 
 /* Called in the course of a transaction. Those with a result return TX_OK or the reason
- * of the failure. */
-void services_begin(struct transaction *tx);
+ * of the failure. More of them: services_begin() and services_own(). */
 int services_load(struct transaction *tx, const struct atomic_u64 *word,
                   uint64_t *value);
 int services_commit(struct transaction *tx);

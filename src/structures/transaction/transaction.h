@@ -100,9 +100,12 @@ static inline void tx_give(const struct tx_memory *memory, void *taken, size_t b
 struct tx_write {
     struct atomic_u64 *word;
     uint64_t value;
-    struct atomic_u64 *lock; /* which this write has locked, or NULL */
-    uint64_t before;         /* its version */
+    struct atomic_u64 *lock; /* of the word's stripe; not over messages */
+    uint64_t
+        before; /* its version; or TX_NOT_HELD, if an earlier write has locked it */
 };
+
+#define TX_NOT_HELD VERSION_LOCKED
 
 struct tx_block;
 
@@ -146,20 +149,26 @@ static inline struct atomic_u64 *tx_lock_of(const struct transaction *tx,
     return &tx->locks[((uintptr_t)word >> tx->shift) & tx->mask];
 }
 
-static inline uint64_t tx_hash(const struct atomic_u64 *word)
+/* Returns the number of the word's bit. */
+static inline unsigned tx_filter(const struct atomic_u64 *word)
 {
-    return ((uintptr_t)word >> 3) * 0x9e3779b97f4a7c15u;
+    return (unsigned)((uintptr_t)word >> 3 ^ (uintptr_t)word >> 9) % 64;
 }
 
-static inline uint64_t tx_filter(const struct atomic_u64 *word)
+/* Whether the word may be in the write set. */
+static inline bool tx_filtered(const struct transaction *tx,
+                               const struct atomic_u64 *word)
 {
-    return (uint64_t)1 << (tx_hash(word) >> 58);
+    return tx->filter >> tx_filter(word) & 1;
 }
 
 /* The rest of tx_load(): a conflict, a full read set, a transaction that has
  * failed, or a word that may be in the write set. */
 int tx_load_slowly(struct transaction *tx, const struct atomic_u64 *word,
                    uint64_t *value);
+
+/* Over messages: begins. */
+void services_begin(struct transaction *tx);
 
 /* Over messages: gets the stripe of a word that is stored to. */
 int services_own(struct transaction *tx, const struct atomic_u64 *word);
@@ -168,7 +177,7 @@ int services_own(struct transaction *tx, const struct atomic_u64 *word);
 static inline int tx_load(struct transaction *tx, const struct atomic_u64 *word,
                           uint64_t *value)
 {
-    if (likely(tx->state == TX_OK && !(tx->filter & tx_filter(word)))) {
+    if (likely(tx->state == TX_OK && !tx_filtered(tx, word))) {
         struct atomic_u64 *lock = tx_lock_of(tx, word);
         uint64_t version = version_read(lock);
         uint64_t found = load_acquire(word);
