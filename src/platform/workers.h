@@ -8,6 +8,11 @@
  * platform requires it; natively there is no choice and it fails. machine_name()
  * returns the name given in the file; natively "this host".
  *
+ * PARKING. use_park_cost(ns, measured) says what the locks know of the cost of parking
+ * (platform.h: spin_limit) as soon as the lock is chosen: `ns` natively, on a simulated
+ * machine the measure in its file. If it was not measured (ns 0), they estimate it from
+ * the cost of a system call, as under `hasp run` do locks that never park.
+ *
  * WORKERS. run_workers runs `count` bodies concurrently, body i on CPU cpus[i] (cpus
  * NULL or cpus[i] -1: any CPU), and returns when all have ended. If a CPU cannot be
  * used, it returns false without running any body. workers_error() returns the reason
@@ -54,6 +59,7 @@ const char *machine_name(void);
 bool run_workers(unsigned count, const int *cpus,
                  void (*body)(unsigned index, void *argument), void *argument);
 const char *workers_error(void);
+void use_park_cost(uint32_t ns, bool measured);
 
 uint64_t cycles_ordered(void);
 uint64_t cycles_per_second(void);

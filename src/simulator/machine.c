@@ -52,6 +52,7 @@ static const struct scalar scalars[] = {
     {"scheduler.switch", offsetof(struct machine, scheduler.switch_), 0, MUCH},
     SCALAR(scheduler.migration, 0, MUCH),
     SCALAR(scheduler.futex_call, 1, MUCH),
+    SCALAR(scheduler.waking, 0, MUCH),
     SCALAR(scheduler.futex_wake, 1, MUCH),
     SCALAR(scheduler.kernel_lock, 0, KERNEL_LOCK_QUEUE),
     SCALAR(power.active_mw, 0, MUCH),

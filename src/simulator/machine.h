@@ -58,6 +58,7 @@
  *
  *   scheduler.slice scheduler.switch scheduler.migration
  *   scheduler.futex_call   a system call that sleeps, wakes or yields
+ *   scheduler.waking       added to a call that interrupts another CPU to wake
  *   scheduler.futex_wake   from a waking system call until the woken thread runs
  *   scheduler.kernel_lock  the lock of a futex's bucket; see futex_bucket.h
  *
@@ -128,7 +129,7 @@ struct machine {
         uint64_t cold_after, cold_start;
     } model;
     struct {
-        uint64_t slice, switch_, migration, futex_call, futex_wake;
+        uint64_t slice, switch_, migration, futex_call, waking, futex_wake;
         uint64_t kernel_lock; /* enum kernel_lock */
     } scheduler;
     struct {

@@ -58,12 +58,13 @@ static struct thread *take_sleeper(const void *address, const struct thread *onl
     return NULL;
 }
 
-static void wake(struct thread *thread, uint64_t time)
+/* Returns true if the thread's CPU is interrupted for it. */
+static bool wake(struct thread *thread, uint64_t time)
 {
     thread->parked_on = NULL;
     thread->parked += time - thread->since;
     thread->timeout_at = UINT64_MAX;
-    scheduler_wakes(thread, time);
+    return scheduler_wakes(thread, time);
 }
 
 void stop_sleeping(struct thread *thread, uint64_t time)
@@ -166,9 +167,12 @@ void simulated_unpark(void *address, uint32_t count)
     struct thread *taken[THREADS_MAX];
     const unsigned number = take_sleepers(address, count, bucket, taken);
     futex_bucket_unlock(bucket);
+    const uint64_t called = self->now;
     for (unsigned i = 0; i < number; i++)
-        if (taken[i]->state == THREAD_PARKED && !taken[i]->parked_on)
-            wake(taken[i], self->now + machine.scheduler.futex_wake);
+        if (taken[i]->state == THREAD_PARKED && !taken[i]->parked_on &&
+            wake(taken[i], called + machine.scheduler.futex_wake) &&
+            taken[i]->cpu != self->cpu)
+            self->now += machine.scheduler.waking;
 }
 
 void simulated_requeue(void *from, uint32_t expected, void *to)

@@ -232,7 +232,7 @@ static void preempt(struct thread *thread, uint64_t now)
         tick_at(thread->cpu, now);
 }
 
-void scheduler_wakes(struct thread *thread, uint64_t now)
+bool scheduler_wakes(struct thread *thread, uint64_t now)
 {
     struct schedule *schedule = &schedules[thread->index];
     thread->state = THREAD_RUNS;
@@ -240,14 +240,16 @@ void scheduler_wakes(struct thread *thread, uint64_t now)
     schedule->left = 0;
     int cpu = idle_cpu(thread);
     if (cpu < 0) {
-        if (preempts(thread, now))
+        const bool interrupts = preempts(thread, now);
+        if (interrupts)
             preempt(thread, now);
         else
             enqueue(thread, now);
-        return;
+        return interrupts;
     }
     idle--;
     dispatch(thread, (unsigned)cpu, now);
+    return true;
 }
 
 void scheduler_place(struct thread *thread, int cpu, uint64_t now)

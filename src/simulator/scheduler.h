@@ -67,8 +67,9 @@ static inline bool scheduler_resumes(struct thread *thread, uint64_t now)
 void scheduler_sleeps(struct thread *thread, uint64_t now);
 
 /* Makes a sleeping thread runnable. It is resumed once it has a CPU, at `now` or
- * later. */
-void scheduler_wakes(struct thread *thread, uint64_t now);
+ * later. Returns true if the thread's CPU is interrupted for it: it was idle, or is
+ * preempted. */
+bool scheduler_wakes(struct thread *thread, uint64_t now);
 
 /* Yields the running thread's CPU. Returns false if no other thread wants it; otherwise
  * the caller must block(). */

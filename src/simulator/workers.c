@@ -18,7 +18,7 @@
 #include <string.h>
 
 static char error[512];
-static bool have_machine, places_are_cohorts;
+static bool have_machine, places_are_cohorts, park_cost_is_estimated;
 
 const char *workers_error(void)
 {
@@ -58,6 +58,12 @@ bool use_machine(const char *path)
 const char *machine_name(void)
 {
     return machine.name;
+}
+
+void use_park_cost(uint32_t ns, bool measured)
+{
+    (void)ns;
+    park_cost_is_estimated = !measured;
 }
 
 bool run_workers(unsigned count, const int *cpus,
@@ -227,10 +233,16 @@ void *simulated_pages(size_t bytes)
     return memory_pages(bytes, -1);
 }
 
-/* Sleeping and being woken takes two system calls and a wake-up. */
+/* Sleeping and being woken takes two system calls and a wake-up. The estimate is that
+ * of platform/native/spinning.c, whose comment says that it is too low rather than too
+ * high. */
 uint32_t simulated_spin_limit(void)
 {
+    enum { FUTEX_CALLS_PER_PARK = 16 };
     uint64_t cycles = 2 * machine.scheduler.futex_call + machine.scheduler.futex_wake;
+    const uint64_t estimate = FUTEX_CALLS_PER_PARK * machine.scheduler.futex_call;
+    if (park_cost_is_estimated && estimate < cycles)
+        cycles = estimate;
     uint64_t iterations = cycles / machine.local.pause;
     return iterations ? (uint32_t)iterations : 1;
 }

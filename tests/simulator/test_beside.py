@@ -4,8 +4,17 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hasp.base.interference import Interference
+from hasp.cli.main import main
+from hasp.lab.simulate import beside
+from hasp.lab.simulate.job import Job
 
 Hasp = Callable[..., subprocess.CompletedProcess[str]]
 ARGUMENTS = ("simulate", "--machine=i-20", "--locks=tas,mcs", "--native")
@@ -34,10 +43,26 @@ def test_the_host_needs_the_cpus(hasp: Hasp) -> None:
     assert "--workload oversubscribed" in completed.stderr
 
 
-def test_threads_may_share_cpus_where_the_workload_is_about_that(hasp: Hasp) -> None:
+def test_threads_may_share_cpus_where_the_workload_is_about_that(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(beside, "ROUNDS", 3)
     words = ("--workload=oversubscribed", "--threads=5", "--machine=i7-4770")
-    completed = hasp("simulate", "--locks=futex", "--native", *words, "--json")
-    assert completed.returncode == 0, completed.stderr
-    (record,) = map(json.loads, completed.stdout.splitlines())
-    assert (record["threads"], record["bursts_dropped"]) == (5, 0)
-    assert record["native_mops"] > 0
+    path = tmp_path / "beside.jsonl"
+    done = main(["simulate", "--locks=futex", "--native", *words, "--json", str(path)])
+    assert done == 0
+    (record,) = map(json.loads, path.read_text().splitlines())
+    assert (record["threads"], record["simulations"]) == (5, 3)
+    assert record["bursts"] + record["bursts_dropped"] == 3
+
+
+def test_bursts_beside_other_programs_are_dropped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shares = iter([0.05, 0.2])
+    monkeypatch.setattr(Interference, "other_share", lambda self, ours: next(shares))
+    words = ("oversubscribed", "futex", 2, None, 1, 1000, 1000)
+    row = beside.Row(Job("unused", *words), [1.0])
+    for _ in range(2):
+        beside._measure(row, sorted(os.sched_getaffinity(0)))
+    assert (len(row.native), row.dropped) == (1, 1)

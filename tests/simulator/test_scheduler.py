@@ -94,6 +94,23 @@ def test_spinning_collapses_where_parking_does_not(
     assert parking[1] > 0.7 * parking[0]
 
 
+def test_locks_that_never_park_do_not_know_what_it_costs(
+    simulate: Simulate, flatten: Flatten
+) -> None:
+    """They yield after a time that they estimate from the cost of a call."""
+
+    def throughput(lock: str, wake: int) -> float:
+        changes = {"scheduler.futex_call": 100, "scheduler.futex_wake": wake}
+        words = ("oversubscribed", f"--lock={lock}", "--threads=4", "--cpus=0,0,1,1")
+        times = ("--warm-up-ns=20000000", "--duration-ns=20000000")
+        machine = flatten("opteron-48", changes)
+        return float(simulate(machine, *words, *times)["throughput_mops"])
+
+    assert throughput("ticket", 5000) == throughput("ticket", 500000)
+    for lock in ("mcs-park", "gcr+ticket"):
+        assert throughput(lock, 5000) != throughput(lock, 500000)
+
+
 def test_an_atomic_begins_again_if_its_thread_loses_the_cpu(
     simulate: Simulate, flatten: Flatten
 ) -> None:

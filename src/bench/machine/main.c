@@ -18,8 +18,10 @@ const struct measure measures[] = {
      "an operation on a line by state; CPUs are measurer, holder, sharers"},
     {"chase", 1, 1, 20, measure_chase, "a load from memory of --bytes"},
     {"pause", 1, 1, 100, measure_pause, "one pause of a waiting thread"},
+    {"call", 1, 1, 100, measure_call, "a wake-up call while nobody sleeps"},
     {"switch", 1, 1, 200, measure_switch, "a round trip between two threads on a CPU"},
     {"wake", 2, 2, 50, measure_wake, "from a wake-up call until the thread runs"},
+    {"waking", 2, 2, 50, measure_waking, "the call that wakes a thread elsewhere"},
     {"slice", 1, 1, 1000, measure_slice, "length of a time slice on a contended CPU"},
     {"wait", 1, CPUS_MAX, 1, measure_wait, "--cases active, pausing or parked"},
 };

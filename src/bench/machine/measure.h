@@ -54,8 +54,10 @@ bool measure_clock(const struct request *request);
 bool measure_coherence(const struct request *request);
 bool measure_chase(const struct request *request);
 bool measure_pause(const struct request *request);
+bool measure_call(const struct request *request);
 bool measure_switch(const struct request *request);
 bool measure_wake(const struct request *request);
+bool measure_waking(const struct request *request);
 bool measure_slice(const struct request *request);
 bool measure_wait(const struct request *request);
 

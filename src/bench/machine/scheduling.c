@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Costs of waiting and scheduling: a pause; a baton that two threads on one CPU pass
- * through futexes (context switches); the time from a wake-up call until the thread
- * runs on another CPU; and the length of a time slice.
+ * Costs of waiting and scheduling: a pause; a wake-up call while nobody sleeps; a
+ * baton that two threads on one CPU pass through futexes (context switches); a call
+ * that wakes a thread on another CPU, and the time from it until the thread runs; and
+ * the length of a time slice.
  */
 #include <stdio.h>
 
@@ -11,6 +12,7 @@
 
 enum {
     PAUSES = 200,
+    CALLS = 20,
     WARM_UP = 20,
     GAPS_MAX = 4096,
     /* Reciprocal seconds: a thread that did not run for this long was descheduled;
@@ -26,6 +28,7 @@ struct exchange {
     uint64_t *cycles;
     uint64_t end; /* slice: time to stop */
     uint64_t gap; /* slice: minimum length of a gap */
+    bool of_waker; /* wake: times the call, and not the thread that it wakes */
     uint64_t pause;
     unsigned count;
     struct meeting meeting;
@@ -76,6 +79,27 @@ bool measure_pause(const struct request *request)
     return true;
 }
 
+static void call_body(unsigned index, void *argument)
+{
+    struct exchange *exchange = argument;
+    (void)index;
+    for (unsigned sample = 0; sample < exchange->samples; sample++) {
+        uint64_t from = cycles_ordered();
+        for (int i = 0; i < CALLS; i++)
+            unpark(&exchange->baton, 1);
+        exchange->cycles[sample] = cycles_ordered() - from;
+    }
+}
+
+bool measure_call(const struct request *request)
+{
+    static struct exchange exchange;
+    exchange_prepare(&exchange, request);
+    run_on(request, 1, call_body, &exchange);
+    print_exchange(&exchange, request, "call", exchange.samples, CALLS);
+    return true;
+}
+
 /* Sleeps until the baton is `mine`, then passes it on. */
 static void pass(struct exchange *exchange, uint32_t mine, uint32_t other)
 {
@@ -122,27 +146,42 @@ static void wake_body(unsigned index, void *argument)
         arrive_together(&exchange->meeting, 2);
         if (index == 0) {
             pause_cycles(exchange->pause);
-            store_release(&exchange->called, cycles_ordered());
             store_release(&exchange->baton, i + 1);
+            uint64_t called = cycles_ordered();
+            store_release(&exchange->called, called);
             unpark(&exchange->baton, 1);
+            if (exchange->of_waker && i >= WARM_UP)
+                exchange->cycles[i - WARM_UP] = cycles_ordered() - called;
             continue;
         }
         while (load_acquire(&exchange->baton) != i + 1)
             park(&exchange->baton, i, NULL);
         uint64_t latency = cycles_ordered() - load_acquire(&exchange->called);
-        if (i >= WARM_UP)
+        if (!exchange->of_waker && i >= WARM_UP)
             exchange->cycles[i - WARM_UP] = latency;
     }
 }
 
-bool measure_wake(const struct request *request)
+static bool measure_wakes(const struct request *request, bool of_waker)
 {
     static struct exchange exchange;
     exchange_prepare(&exchange, request);
     exchange.pause = cycles_per_second() / SLEEP_PER_SECOND;
+    exchange.of_waker = of_waker;
     run_on(request, 2, wake_body, &exchange);
-    print_exchange(&exchange, request, "wake", exchange.samples, 1);
+    print_exchange(&exchange, request, of_waker ? "waking" : "wake", exchange.samples,
+                   1);
     return true;
+}
+
+bool measure_wake(const struct request *request)
+{
+    return measure_wakes(request, false);
+}
+
+bool measure_waking(const struct request *request)
+{
+    return measure_wakes(request, true);
 }
 
 /* Records the length of each period in which it ran without a gap. */

@@ -21,6 +21,7 @@ static const char *program;
 static struct run run = {.seed = 1};
 static const char *lock_name, *rwlock_name;
 static uint64_t warm_up_ns = 1000000, duration_ns = 10000000;
+static uint32_t park_ns;
 static int cpus[WORKERS_MAX];
 static unsigned cpus_given;
 static bool any_cpu;
@@ -173,6 +174,7 @@ static const struct option options[] = {
     {"seconds", required_argument, NULL, 'n'},
     {"seed", required_argument, NULL, 's'},
     {"machine", required_argument, NULL, 'm'},
+    {"park-ns", required_argument, NULL, 'p'},
     {"timeout", required_argument, NULL, 'o'},
     {"list", no_argument, NULL, 'i'},
     {"help", no_argument, NULL, 'h'},
@@ -218,6 +220,9 @@ static const char *parse_options(int argument_count, char **arguments)
             break;
         case 'm':
             pick_machine(optarg);
+            break;
+        case 'p':
+            park_ns = (uint32_t)parse_whole("--park-ns", optarg, 1, UINT32_MAX);
             break;
         case 'o':
             signal(SIGALRM, give_up);
@@ -291,6 +296,8 @@ static void pick_lock(void)
     if (!eliding_can(found))
         usage_error("%s has no transactions, which \"%s\" needs", machine_name(),
                     lock_name);
+    use_park_cost(eliding_is_calibrated(found) ? park_ns : 0,
+                  eliding_is_calibrated(found));
     run.lock = eliding_operations(found);
     lock_name = eliding_name(found);
 }

@@ -23,6 +23,8 @@ static const char options[] =
     "  --seconds S        the same in seconds, for example 0.5\n"
     "  --seed N           seed of all random numbers (default 1)\n"
     "  --machine FILE     the machine to simulate, as a flattened file\n"
+    "  --park-ns N        natively, the cost of parking, for locks that may park\n"
+    "                     (default: estimated; a simulated machine's is in its file)\n"
     "  --timeout SECONDS  give up after this time (default: never)\n"
     "  --list             print workloads and knobs, one JSON object per line\n";
 

@@ -12,6 +12,8 @@
 
 #include "locks/waiting/waiter.h"
 
+#include <string.h>
+
 struct lock_operations {
     int (*lock)(struct lock *); /* always 0, so that pthread_mutex_lock can jump here */
     bool (*trylock)(struct lock *);
@@ -61,6 +63,12 @@ struct lock_descriptor {
     const char *caution; /* when it collapses, as a sentence; or "" */
     struct lock_operations operations;
 };
+
+/* Returns whether threads sleep for the lock, be it in its wrapper. */
+static inline bool lock_may_park(struct lock_descriptor lock)
+{
+    return lock.parks || (lock.waiting && strcmp(lock.waiting, "restricted") == 0);
+}
 
 /* Slots of the interposer's table of operations, one for the default and one for each
  * lock, wrapped ones included. A mutex stores its slot in lock->algorithm. */

@@ -55,6 +55,11 @@ const char *workers_error(void)
     return error;
 }
 
+void use_park_cost(uint32_t ns, bool measured)
+{
+    spinning_set_park_cost(measured ? ns : 0);
+}
+
 static void *worker_run(void *pointer)
 {
     struct worker *worker = pointer;

@@ -146,10 +146,10 @@ def test_a_larger_chase_takes_longer(program: str) -> None:
     assert large > 3 * small
 
 
-@pytest.mark.parametrize("name", ["pause", "switch", "wake", "slice"])
+@pytest.mark.parametrize("name", ["pause", "call", "switch", "wake", "waking", "slice"])
 def test_scheduling(program: str, name: str) -> None:
-    cpus = CPUS[:2] if name == "wake" else CPUS[:1]
-    if name == "wake" and len(cpus) < 2:
+    cpus = CPUS[:2] if name.startswith("wak") else CPUS[:1]
+    if name.startswith("wak") and len(cpus) < 2:
         pytest.skip("two CPUs are needed")
     (record,) = measure(program, name, "--cpus=" + ",".join(map(str, cpus)))
     assert record["measure"] == name

@@ -23,6 +23,7 @@ import pytest
 
 from hasp.lab.host import pairs as plan
 from hasp.lab.host.described import topology_of
+from hasp.lab.host.toml_file import CALLS_OF_A_SWITCH
 from hasp.lab.simulate.machines import machine
 from hasp.lab.simulate.machines.flat import flatten
 
@@ -120,6 +121,39 @@ def test_threads_that_only_read_the_clock_share_a_cpu(
     assert row["cycles"] == pytest.approx([slice_] * len(row["cycles"]), rel=0.01)
 
 
+@pytest.mark.parametrize("system", MACHINES)
+def test_calls_and_switches_are_measured_apart(
+    system: str, build_dir: Path, flat_files: dict[str, Path]
+) -> None:
+    """So that a file of `hasp machine` describes what was measured."""
+    figures = machine.load(MACHINES[system]).figures
+    flat = flat_files[system]
+    [calls] = measure(build_dir, flat, "call", "--cpus=0")
+    call = statistics.median(calls["cycles"]) / calls["batch"]
+    assert call == pytest.approx(figures["scheduler", "futex_call"], rel=0.05)
+    [switches] = measure(build_dir, flat, "switch", "--cpus=0")
+    switch = statistics.median(switches["cycles"]) / 2 - CALLS_OF_A_SWITCH * call
+    assert switch == pytest.approx(figures["scheduler", "switch"], rel=0.1)
+
+
+def test_a_thread_that_wakes_another_pays_for_the_interrupt(
+    build_dir: Path, flat_files: dict[str, Path], tmp_path: Path
+) -> None:
+    flat = tmp_path / "flat"
+    text = flat_files["Opteron"].read_text()
+    flat.write_text(text.replace("scheduler.waking 0\n", "scheduler.waking 7000\n"))
+
+    def medians(path: Path, name: str) -> float:
+        [row] = measure(build_dir, path, name, "--cpus=0,6")
+        return statistics.median(row["cycles"])
+
+    before, after = (medians(path, "waking") for path in (flat_files["Opteron"], flat))
+    assert after - before == pytest.approx(7000, rel=0.01)
+    # The woken thread does not wait for the end of the call.
+    before, after = (medians(path, "wake") for path in (flat_files["Opteron"], flat))
+    assert after == pytest.approx(before, rel=0.01)
+
+
 def test_the_table_is_complete() -> None:
     assert len(list(cells())) == 173
 
@@ -152,7 +186,7 @@ def test_hasp_machine_measures_a_simulated_machine(hasp: Any, tmp_path: Path) ->
     }
     assert fai[max(fai)] < max(fai.values())
     assert {row["name"] for row in rows if row["kind"] == "wait"} == {
-        *("pause", "switch", "wake", "slice")
+        *("pause", "call", "switch", "wake", "waking", "slice")
     }
     watts = {row["way"]: row["watts"] for row in rows if row["kind"] == "energy"}
     assert watts["active"] > watts["pausing"] > watts["parked"] > 0

@@ -134,11 +134,13 @@ class Session:
         numbers = [cpu.number for cpu in self.target.topology.cpus]
         cpu = str(numbers[0])
         named: list[tuple[str, tuple[object, ...], float]] = [
-            ("pause", ("pause", "--cpus", cpu), 0.03)
+            ("pause", ("pause", "--cpus", cpu), 0.03),
+            ("call", ("call", "--cpus", cpu), 0.03),
         ]
         if len(numbers) > 1:
             pair = f"{numbers[0]},{numbers[-1]}"
-            named.append(("wake", ("wake", "--cpus", pair, "--samples", 30), 0.08))
+            for name in ("wake", "waking"):
+                named.append((name, (name, "--cpus", pair, "--samples", 30), 0.08))
         named.append(("switch", ("switch", "--cpus", cpu), 0.05))
         slices = ("slice", "--cpus", cpu, "--milliseconds", 150)
         named.append(("slice", slices, 0.2))

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 9  # of thread counts
 WAITS = {
     "pause": "one pause instruction of a spinning thread",
+    "call": "a futex wake while nobody sleeps",
     "switch": "two threads on one CPU, round trip",
     "wake": "from the futex wake to the woken thread running",
+    "waking": "the futex wake itself, if it wakes a thread on another CPU",
     "slice": "time slice of a thread while another is ready",
 }
 DASH = "-"

@@ -34,6 +34,12 @@ static inline const char *eliding_name(int index)
     return elided_at((unsigned)index).name;
 }
 
+/* Returns whether `hasp run` measures the cost of parking for the lock. */
+static inline bool eliding_is_calibrated(int index)
+{
+    return is_elided((unsigned)index) || lock_may_park(lock_at((unsigned)index));
+}
+
 /* Sets what a trylock does inside an elided section, and the levels of transactions. */
 static inline void eliding_set(bool trylock_nests, unsigned nesting)
 {

@@ -27,6 +27,11 @@ static inline const char *eliding_name(int index)
     return lock_at((unsigned)index).name;
 }
 
+static inline bool eliding_is_calibrated(int index)
+{
+    return lock_may_park(lock_at((unsigned)index));
+}
+
 static inline void eliding_set(bool trylock_nests, unsigned nesting)
 {
     (void)trylock_nests, (void)nesting;

@@ -79,6 +79,7 @@ CONSTANTS = (
     Figure("scheduler", "switch", "a context switch"),
     Figure("scheduler", "migration", "added if a thread moves to another core"),
     Figure("scheduler", "futex_call", "a system call that sleeps, wakes or yields"),
+    Figure("scheduler", "waking", "added to one that wakes a thread on another CPU"),
     Figure("scheduler", "futex_wake", "from the wake-up call until the thread runs"),
     Figure("scheduler", "kernel_lock", "lock of a futex's bucket in the kernel", 0, 2),
 )
