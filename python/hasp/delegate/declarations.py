@@ -9,14 +9,14 @@ from itertools import islice
 from hasp.delegate.c_types import ARRAYS
 from hasp.delegate.creation import HEADER, OBJECT, constructor, static_object
 from hasp.delegate.edits import Edits
-from hasp.delegate.lock import is_pointer
+from hasp.delegate.lock import MUTEX, is_pointer
+from hasp.delegate.macros import call_text, names_type
 from hasp.delegate.places import line_end, place_of
 from hasp.delegate.refusal import Refusal
 from hasp.delegate.statements import is_statement
 from hasp.delegate.syntax import Node, Source, Unit
 from hasp.delegate.tokens import (
     Token,
-    arguments,
     directive_word,
     end_of_statement,
     line_start,
@@ -87,7 +87,9 @@ class Declarations:
                 node, "no call of pthread_mutex_init() creates the function's lock"
             )
             return
-        if node.start in source.macros:
+        first = next_token(text, node.start)
+        named = first is not None and names_type(source, first, MUTEX)
+        if node.start in source.macros and not named:
             self._in_macro(node)
             return
         end = end_of_statement(text, node.start)
@@ -105,12 +107,17 @@ class Declarations:
 
     def _type(self, node: Node, end: int) -> bool:
         """Replace the type in front of the name of the lock."""
-        words = tokens(node.source.text, node.start, end)
-        types = [word for word in words if _is_type(word.text, node)]
+        source = node.source
+        words = tokens(source.text, node.start, end)
+        types = [
+            word
+            for word in words
+            if _is_type(word.text, node) or names_type(source, word, MUTEX)
+        ]
         if len(types) != 1:
             self._refuse(node, "the type of the lock is not written by its name")
             return False
-        self.edits.replace(node.source, types[0].start, types[0].end, OBJECT)
+        self.edits.replace(source, types[0].start, types[0].end, OBJECT)
         return True
 
     def _parameter(self, node: Node) -> None:
@@ -212,7 +219,6 @@ class Declarations:
         self.edits.insert(source, _next_line(source.text, end), made)
 
     def _creation(self, call: Node) -> None:
-        source = call.source
         if call.usr in self.uses.forwards:
             made = f'hasp_delegate_init({self.uses.text(call)}, "{self.executor}")'
             self._replaced(call, made)
@@ -225,42 +231,36 @@ class Declarations:
                 "pass NULL if it is a plain mutex",
             )
             return
-        ranges = arguments(source.text, call.start)
-        if not call.is_literal or len(ranges) != 2:
+        found = call_text(call)
+        if found is None or len(found.words) != 2:
             self._kept_macro(
                 call, f'{INIT}(l, a) hasp_delegate_init(l, "{self.executor}")'
             )
             return
-        self.edits.replace(
-            source, call.start, call.start + len(INIT), "hasp_delegate_init"
-        )
-        begin, end = ranges[1]
-        self.edits.replace(source, begin, end, f' "{self.executor}"')
+        made = f'hasp_delegate_init({found.words[0]}, "{self.executor}")'
+        self._replaced(call, made)
 
     def _end(self, call: Node) -> None:
-        source = call.source
-        ranges = arguments(source.text, call.start)
+        alone = is_statement(call)
         if call.usr in self.uses.forwards:
             made = f"hasp_delegate_destroy({self.uses.text(call)})"
-            self._replaced(call, made if is_statement(call) else f"({made}, 0)")
+            self._replaced(call, made if alone else f"({made}, 0)")
             return
-        if not call.is_literal or not ranges:
+        found = call_text(call)
+        if found is None:
             self._kept_macro(call, f"{DESTROY}(l) (hasp_delegate_destroy(l), 0)")
             return
-        alone = is_statement(call)
-        text = "hasp_delegate_destroy" if alone else "(hasp_delegate_destroy"
-        self.edits.replace(source, call.start, call.start + len(DESTROY), text)
-        if not alone:
-            end = ranges[0][1] + 1
-            self.edits.replace(source, end, end, ", 0)")
+        made = f"hasp_delegate_destroy({found.words[0]})"
+        self._replaced(call, made if alone else f"({made}, 0)")
 
     def _replaced(self, call: Node, text: str) -> None:
-        """Replace a call of a function of the program that creates or ends a lock."""
-        ranges = arguments(call.source.text, call.start)
-        if not call.is_literal or not ranges:
+        """Replace a call that creates or ends a lock."""
+        found = call_text(call)
+        if found is None:
             self._refuse(call, f"{call.name}() is called in a macro")
             return
-        self.edits.replace(call.source, call.start, ranges[-1][1] + 1, text)
+        made = f"{found.before}{text}{found.after}"
+        self.edits.replace(call.source, call.start, found.end, made)
 
     def _kept_macro(self, call: Node, definition: str) -> None:
         """Redefine the function of pthreads around a macro that calls it."""

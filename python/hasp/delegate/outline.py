@@ -104,7 +104,7 @@ def function_text(made: Outline, edits: Edits) -> str:
         f"/* A section of {function}(), which an executor calls. */\n"
         f"struct {made.name} {{\n{_members(made)}}};\n\n"
         f"static {_inline(made)}void *{made.name}(void *hasp_argument)\n{{\n"
-        f"{TAB}struct {made.name} *hasp_context = hasp_argument;\n"
+        f"{TAB}struct {made.name} *hasp_context = {_cast(made)}hasp_argument;\n"
         f"{TAB}const int hasp_errno = errno;\n"
         f"{before}"
         f"{TAB}errno = hasp_context->hasp_error;\n"
@@ -113,6 +113,12 @@ def function_text(made: Outline, edits: Edits) -> str:
         f"{TAB}errno = hasp_errno;\n"
         f"{TAB}return NULL;\n}}\n\n"
     )
+
+
+def _cast(made: Outline) -> str:
+    """Return the cast that a compiler wants that warns of what C++ lacks."""
+    words = made.section.source.unit.command.arguments
+    return f"(struct {made.name} *)" if "-Wc++-compat" in words else ""
 
 
 def _inline(made: Outline) -> str:

@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hasp.delegate.edits import Edits
-from hasp.delegate.expression import argument_text, key
+from hasp.delegate.expression import key
 from hasp.delegate.lock import lock_of
+from hasp.delegate.macros import CallText, call_text, names_type
 from hasp.delegate.refusal import Refusal
 from hasp.delegate.section import Section
 from hasp.delegate.statements import is_statement
 from hasp.delegate.success import is_void
 from hasp.delegate.syntax import DECLARATIONS, REFERENCES, Node, Unit
-from hasp.delegate.tokens import arguments, end_of_statement, tokens
+from hasp.delegate.tokens import end_of_statement, tokens
 from hasp.delegate.uses import WAITS, Uses
 from hasp.delegate.wrappers import LOCK, is_null
 
@@ -23,6 +24,7 @@ SIGNALS = {
     "pthread_cond_signal": "hasp_delegate_signal",
     "pthread_cond_broadcast": "hasp_delegate_broadcast",
 }
+TYPE = "pthread_cond_t"
 INITIALISER = b"PTHREAD_COND_INITIALIZER"
 
 
@@ -53,7 +55,7 @@ class Waits:
             ):
                 yield call.refusal("waits outside of the lock's sections")
             named = _named(call.children[1])
-            if named is None or _kind(named.referenced) != "pthread_cond_t":
+            if named is None or _kind(named.referenced) != TYPE:
                 yield call.refusal("the condition variable is not named here")
             else:
                 condition = lock_of(named.referenced, named)
@@ -74,37 +76,37 @@ class Waits:
             yield from self._declaration(node)
             return
         call = node.within(("CALL_EXPR",))
-        source = node.source
-        if call and call.name in (*WAITS, *SIGNALS) and not call.is_literal:
-            yield node.refusal(
-                f"{node.name} is passed to a macro that calls {call.name}()",
-                f"call {call.name}() here",
-            )
-            return
-        if not call or not call.is_literal or _named(call.children[1]) is not node:
+        known = call is not None and call.name.startswith("pthread_cond_")
+        if not call or not known or _named(call.children[1]) is not node:
             yield node.refusal(
                 f"{node.name} is used other than by functions of condition variables"
             )
             return
-        ranges = arguments(source.text, call.start)
-        words = [source.text[a:b].decode().strip() for a, b in ranges]
-        made = self._call(call, words)
+        text = call_text(call)
+        if text is None:
+            yield node.refusal(
+                f"{node.name} is passed to a macro that calls {call.name}()",
+                f"call {call.name}() here, or by a macro of this file's own that only "
+                "passes its parameters on",
+            )
+            return
+        made = self._call(call, text)
         if not made:
             yield call.refusal(
                 f"{call.name}() uses a condition variable that sections wait on, in a "
                 "way that executors do not support"
             )
             return
-        self.edits.replace(source, call.start, ranges[-1][1] + 1, made)
+        made = f"{text.before}{made}{text.after}"
+        self.edits.replace(node.source, call.start, text.end, made)
 
-    def _call(self, call: Node, words: list[str]) -> str:
+    def _call(self, call: Node, text: CallText) -> str:
         """Return what replaces a call of a function of condition variables."""
-        name = call.name
+        name, words = call.name, text.words
         if name in WAITS:
             if all(each.place != call.place for each in self.uses.waits):
                 return ""  # with another lock
-            lock = argument_text(call, call.children[2], 1)
-            passed = ", ".join([lock, words[0], *words[2:]])
+            passed = ", ".join([words[1], words[0], *words[2:]])
             return f"hasp_delegate_{name.removeprefix('pthread_cond_')}({passed})"
         if name in SIGNALS:
             made = f"{SIGNALS[name]}({words[0]})"
@@ -121,7 +123,15 @@ class Waits:
         source = node.source
         end = end_of_statement(source.text, node.start)
         words = list(tokens(source.text, node.start, end))
-        kind = next((w for w in words if w.text == b"pthread_cond_t"), None)
+        name = "pthread_cond_t"
+        kind = next(
+            (
+                w
+                for w in words
+                if w.text.decode() == name or names_type(source, w, name)
+            ),
+            None,
+        )
         given = next((w for w in words if w.text == INITIALISER), None)
         equals = next((w for w in words if w.text == b"="), None)
         if kind is None or end < 0 or (equals and not given):
