@@ -28,9 +28,8 @@ def compile_alone(
     words = compiler.split()
     language = "c++" if "++" in words[0] else "c"
     command = [*words, *installed.flags("--cflags"), *options, "-x", language, "-"]
-    return subprocess.run(
-        command, input=f"#include <hasp/{header}>\n", capture_output=True, text=True
-    )
+    text = "".join(f"#include <hasp/{name}>\n" for name in header.split())
+    return subprocess.run(command, input=text, capture_output=True, text=True)
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
@@ -40,6 +39,15 @@ def test_each_compiles_alone(installed: Installed, header: str, compiler: str) -
         return
     options = ("-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
     done = compile_alone(installed, compiler, header, *options)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("compiler", ["gcc -std=c11", "g++ -std=c++17"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_all_compile_together(installed: Installed, compiler: str, order: int) -> None:
+    headers = HEADERS if "++" in compiler else C_HEADERS
+    together = " ".join(headers[::order])
+    done = compile_alone(installed, compiler, together, "-fsyntax-only", "-Werror")
     assert done.returncode == 0, done.stderr
 
 

@@ -35,7 +35,7 @@ enum { ADAPTIVE_FREE, ADAPTIVE_HELD, ADAPTIVE_SLEEPER };
 /* What `kept` is after a combiner that was not alone, if there are CPUs enough. */
 enum { ADAPTIVE_KEEPS = MODEL_CHECKED ? 2 : 4 };
 
-static inline bool adaptive_init(struct delegate *delegate)
+static inline bool adaptive_executor_init(struct delegate *delegate)
 {
     cc_queue_init(&delegate->tail);
     return true;
@@ -74,9 +74,10 @@ static inline void adaptive_leave(struct delegate *delegate, uint32_t kept, bool
     adaptive_release(delegate);
 }
 
-static __attribute__((noinline, unused)) void *
-adaptive_queue(struct delegate *delegate, void *(*section)(void *), void *context,
-               enum waiting waiting)
+static __attribute__((noinline, unused)) void *adaptive_queue(struct delegate *delegate,
+                                                              void *(*section)(void *),
+                                                              void *context,
+                                                              enum waiting waiting)
 {
     struct call *own = cc_queue_ask(&delegate->tail, section, context);
     if (call_wait(own, waiting, &delegate->progress) == CALL_COMBINES) {
@@ -96,8 +97,9 @@ adaptive_queue(struct delegate *delegate, void *(*section)(void *), void *contex
     return cc_queue_end(own);
 }
 
-static inline void *adaptive_run(struct delegate *delegate, void *(*section)(void *),
-                                 void *context, enum waiting waiting)
+static inline void *adaptive_executor_run(struct delegate *delegate,
+                                          void *(*section)(void *), void *context,
+                                          enum waiting waiting)
 {
     if (likely(!load_relaxed(&delegate->busy)) &&
         likely(acquire_if(&delegate->word, ADAPTIVE_FREE, ADAPTIVE_HELD))) {
@@ -109,7 +111,7 @@ static inline void *adaptive_run(struct delegate *delegate, void *(*section)(voi
     return adaptive_queue(delegate, section, context, waiting);
 }
 
-static inline void adaptive_destroy(struct delegate *delegate)
+static inline void adaptive_executor_destroy(struct delegate *delegate)
 {
     cc_queue_destroy(&delegate->tail);
 }
