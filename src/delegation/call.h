@@ -164,37 +164,37 @@ static inline void progress_end(struct progress *progress, uint32_t served)
 }
 
 /* A waiter's view of it. Most waiters never look. */
-struct patience {
+struct progress_view {
     uint32_t rounds, seen;
 };
 
 /* The waiter has spun for as long as a sleep would cost. Returns whether it should do
  * so again: while the combiner goes on. A combiner that was preempted, or whose section
- * blocks, does not. The waiter looks after 8, 16, 32, 64, 128, 192 rounds and so on:
- * long sections need that time, and the line must not move to all waiters in each
- * round. */
-static inline bool patience_lasts(struct patience *patience,
-                                  const struct progress *progress)
+ * blocks, does not. The waiter looks after 8 (on few CPUs 4), 16, 32, 64, 128, 192
+ * rounds and so on: long sections need that time, and the line must not move to all
+ * waiters in each round. */
+static inline bool progress_goes_on(struct progress_view *view,
+                                    const struct progress *progress)
 {
     const uint32_t first = progress->exact ? FIRST_ROUNDS : MANY_FIRST_ROUNDS;
     const uint32_t most = progress->exact ? SPIN_ROUNDS : MANY_SPIN_ROUNDS;
-    const uint32_t rounds = ++patience->rounds;
+    const uint32_t rounds = ++view->rounds;
     if (rounds < first ||
         (rounds < SPIN_ROUNDS ? rounds & (rounds - 1) : rounds % SPIN_ROUNDS))
         return true;
-    const uint32_t seen = patience->seen;
-    patience->seen = load_relaxed(&progress->steps);
-    return rounds < most && (rounds == first || patience->seen != seen);
+    const uint32_t seen = view->seen;
+    view->seen = load_relaxed(&progress->steps);
+    return rounds < most && (rounds == first || view->seen != seen);
 }
 
 static inline void call_spin(struct call *call, const struct progress *progress)
 {
-    struct patience patience = {0, 0};
+    struct progress_view view = {0, 0};
     do {
         for (uint32_t left = spin_limit(); left; left -= relax_at_most(left))
             if (!still_waiting(load_relaxed(&call->cell)))
                 return;
-    } while (patience_lasts(&patience, progress));
+    } while (progress_goes_on(&view, progress));
 }
 
 /* From now on, until call_woken(), the caller may park on a cell. */

@@ -122,14 +122,14 @@ static inline void flat_combining_wait(struct delegate *delegate, struct call *o
                                        enum waiting waiting)
 {
     struct spinner spinner = {0, 0};
-    struct patience patience = {0, 0};
+    struct progress_view view = {0, 0};
     uint32_t left = spin_limit();
     while (!flat_combining_goes_on(delegate, own)) {
         if (!may_park(waiting)) {
             spinner_spin(&spinner, NULL);
         } else if (left) {
             left -= relax_at_most(left);
-        } else if (patience_lasts(&patience, &delegate->progress)) {
+        } else if (progress_goes_on(&view, &delegate->progress)) {
             left = spin_limit();
         } else {
             flat_combining_sleep(delegate, own);
