@@ -30,6 +30,16 @@ WRAPPERS = (
 
 # name -> (source, line of the refusal, part of the reason)
 REFUSED = {
+    "unlocked-by-function": (
+        function(
+            LOCK,
+            "count++;",
+            "end();",
+            before=f"static void end(void) {{ count = 1; {UNLOCK} }} ",
+        ),
+        7,
+        "end() releases its callers' lock, and does more (leave only the unlock",
+    ),
     "declared-together": (
         function(
             "lock_it();",
@@ -143,7 +153,7 @@ REFUSED = {
     "break-with-the-lock": (
         function("while (n--) {", LOCK, "if (n) break;", UNLOCK, "}"),
         11,
-        "break leaves the section with the lock",
+        "break leaves the section with the lock (unlock in front of the break",
     ),
     "break-to-the-section": (
         section("while (n) {", "if (count) {", UNLOCK, "break;", "}", "n--;", "}"),

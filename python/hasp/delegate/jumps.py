@@ -47,7 +47,10 @@ def check_jumps(section: Section) -> None:
         if node.kind in ("BREAK_STMT", "CONTINUE_STMT"):
             target = _target(node)
             if target is None or not section.start <= target.start:
-                raise node.refuse(f"{_word(node)} leaves the section with the lock")
+                raise node.refuse(
+                    f"{_word(node)} leaves the section with the lock",
+                    f"unlock in front of the {_word(node)}, not where it goes",
+                )
         if node.kind in ("CASE_STMT", "DEFAULT_STMT"):
             switch = node.within(("SWITCH_STMT",))
             if switch is None or not section.start <= switch.start:
@@ -65,7 +68,10 @@ def _check_goto(section: Section, goto: Node, labels: dict[str, Node]) -> None:
     if to_inside and not from_inside:
         raise goto.refuse(f"goto {name} jumps into the section")
     if from_inside and not to_inside:
-        raise goto.refuse(f"goto {name} leaves the section with the lock")
+        raise goto.refuse(
+            f"goto {name} leaves the section with the lock",
+            "unlock in front of the goto, not where it goes",
+        )
     for each in section.exits:
         if each.start <= label.start < each.end and not (
             each.start <= goto.start < each.end

@@ -35,15 +35,26 @@ def sections_of(uses: Uses) -> tuple[list[Section], list[Refusal]]:
         ended |= {id(each.unlock.call) for each in section.exits}
         if section.end > section.end_of_text:
             ended |= _unlocks_between(section, unlocks.values())
-    refusals += [
-        call.refusal(
-            "the lock is released here, but not acquired in the same block before",
-            "put the lock and the unlock into the same block of one function",
-        )
-        for number, call in unlocks.items()
-        if number not in ended
-    ]
+    locking = {call.within(("FUNCTION_DECL",)) for call in uses.of(LOCK)}
+    for number, call in unlocks.items():
+        if number not in ended:
+            function = call.within(("FUNCTION_DECL",))
+            refusals.append(_unpaired(call, function, function in locking))
     return found, refusals
+
+
+def _unpaired(call: Node, function: Node | None, locks: bool) -> Refusal:
+    """Return the refusal of an unlock whose lock is not in front of it."""
+    if function and not locks:
+        return call.refusal(
+            f"{function.name}() releases its callers' lock, and does more",
+            f"leave only the unlock in {function.name}(), and let its callers do the "
+            "rest before they call it",
+        )
+    return call.refusal(
+        "the lock is released here, but not acquired in the same block before",
+        "put the lock and the unlock into the same block of one function",
+    )
 
 
 def _unlocks_between(section: Section, unlocks: Iterable[Node]) -> set[int]:
