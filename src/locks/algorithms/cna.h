@@ -55,8 +55,9 @@ enum {
 _Static_assert((int)POOL_CHUNKS *(int)POOL_CHUNK <= 1 << CNA_ID_BITS, "20 bits");
 _Static_assert((int)CNA_LIMIT < (int)CNA_IN_ORDER, "as much can be counted");
 
-/* In waiter.more. A releaser stores the order in the waiter of its successor. */
-enum { CNA_NODE, CNA_ORDER };
+/* In waiter.more. A releaser stores its state in the waiter of its successor: CNA_STATE
+ * words, of which the first one is the order and the others are for shfl.h. */
+enum { CNA_NODE, CNA_ORDER, CNA_STATE = 3 };
 
 static inline uint32_t cna_order(uint32_t id, uint32_t number)
 {
@@ -110,8 +111,9 @@ static inline bool cna_in_order(struct mcs *mcs, uint32_t *order, uint32_t *next
 }
 
 /* Returns the waiter to hand over to: the first waiter of the node that the caller runs
- * on. */
-static inline uint32_t cna_pick(struct mcs *mcs, uint32_t *order, uint32_t next)
+ * on. If there is none, it is the first waiter of all if `any`; otherwise returns 0. */
+static inline uint32_t cna_choose(struct mcs *mcs, uint32_t *order, uint32_t next,
+                                  bool any)
 {
     if (cna_in_order(mcs, order, &next))
         return next;
@@ -123,6 +125,8 @@ static inline uint32_t cna_pick(struct mcs *mcs, uint32_t *order, uint32_t next)
         passed = at;
         waiter = waiter_at(at = after);
     }
+    if (!after && !any)
+        return 0;
     if (!after) { /* there is none */
         next = cna_join(last, next);
         last = 0;
@@ -138,16 +142,22 @@ static inline uint32_t cna_pick(struct mcs *mcs, uint32_t *order, uint32_t next)
     return next;
 }
 
-static inline void cna_pass(uint32_t order, struct waiter *head)
+static inline uint32_t cna_pick(struct mcs *mcs, uint32_t *order, uint32_t next)
 {
-    store_relaxed(&head->more[CNA_ORDER], order);
+    return cna_choose(mcs, order, next, true);
+}
+
+static inline void cna_pass(uint32_t *order, struct waiter *head)
+{
+    store_relaxed(&head->more[CNA_ORDER], *order);
 }
 
 /* Waits in the queue, behind an outer latch or word (outer_latch.h). Returns false if
- * the deadline has passed; otherwise `*node` is the caller's node, or NULL, and
- * `*order` its order. */
-static inline bool cna_enter(struct lock *lock, uint32_t *order, struct waiter **node,
-                             enum waiting waiting, const struct deadline *deadline)
+ * the deadline has passed; otherwise `*node` is the caller's node, or NULL, and `state`
+ * is its state, which was 0. */
+static inline bool cna_enter(struct lock *lock, uint32_t state[CNA_STATE],
+                             struct waiter **node, enum waiting waiting,
+                             const struct deadline *deadline)
 {
     enum queue_space space = await_queue_space(lock, mcs_try, waiting, deadline);
     if (unlikely(space != QUEUE_HAS_SPACE))
@@ -155,11 +165,13 @@ static inline bool cna_enter(struct lock *lock, uint32_t *order, struct waiter *
     struct waiter *self = waiter_take();
     self->may_change = may_park(waiting) || deadline;
     store_relaxed(&self->more[CNA_NODE], current_cohort());
-    store_relaxed(&self->more[CNA_ORDER], 0);
+    for (int i = 0; i < CNA_STATE; i++)
+        store_relaxed(&self->more[CNA_ORDER + i], 0);
     uint32_t before = mcs_enqueue(mcs_of(lock), self);
     if (before && !mcs_await(lock, self, before, waiting, deadline))
         return false;
-    *order = load_relaxed(&self->more[CNA_ORDER]);
+    for (int i = 0; i < CNA_STATE; i++)
+        state[i] = load_relaxed(&self->more[CNA_ORDER + i]);
     *node = self;
     return true;
 }
@@ -202,7 +214,7 @@ static __attribute__((noinline, unused)) void cna_hand_over(struct lock *lock,
     held_node_release(lock, node, mcs_forget);
     if (unlikely(generation != fork_generation()))
         order = 0; /* the parent's waiters are gone */
-    mcs_leave_by(lock, node, true, &cna_policy, &order);
+    mcs_leave_by(lock, node, true, &cna_policy, &order, 0);
 }
 
 static __attribute__((noinline, unused)) void cna_release_queued(struct lock *lock)
@@ -210,7 +222,7 @@ static __attribute__((noinline, unused)) void cna_release_queued(struct lock *lo
     uint32_t order = 0;
     struct waiter *node = NULL;
     if (load_relaxed(&mcs_of(lock)->next) != MCS_NODE)
-        mcs_leave_by(lock, NULL, true, &cna_policy, &order);
+        mcs_leave_by(lock, NULL, true, &cna_policy, &order, 0);
     else if ((node = held_node_of_other(lock)) != NULL)
         cna_hand_over(lock, node);
 }

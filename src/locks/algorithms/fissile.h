@@ -4,8 +4,9 @@
  *
  * Idea: a test-and-set lock under low contention, a NUMA-aware queue under high
  * contention: the latch and its alpha as in outer_latch.h, in front of the queue of
- * cna.h. In the paper the alpha becomes impatient after some time; here releases are
- * counted, so that the number of bypasses is bounded.
+ * cna.h, whose alpha chooses the next one while it waits for the latch. In the paper
+ * the alpha becomes impatient after some time; here releases are counted, so that the
+ * number of bypasses is bounded.
  *
  *   tail  of the inner lock: 0 if no thread waits
  *   next  of the inner lock
@@ -45,14 +46,20 @@ static inline bool fissile_trylock(struct lock *lock)
     return outer_latch_trylock(lock);
 }
 
+/* Looks for the next alpha, while there is time. */
+static inline void fissile_spin(struct lock *lock, struct outer_latch_alpha *alpha)
+{
+    if (!alpha->picked && outer_latch_pick(lock, alpha, false))
+        (void)relax_at_most(1); /* the next wait does not watch the lines read above */
+}
+
 static __attribute__((noinline, unused)) bool
 fissile_wait(struct lock *lock, const struct deadline *deadline)
 {
-    static const struct outer_latch kind = {FISSILE_BYPASSES, &cna_policy, NULL};
+    static const struct outer_latch kind = {FISSILE_BYPASSES, &cna_policy,
+                                            fissile_spin};
     return outer_latch_wait(lock, &kind, deadline);
 }
-
-DEFAULT_LOCK(fissile)
 
 static inline void fissile_unlock(struct lock *lock)
 {

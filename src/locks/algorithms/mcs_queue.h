@@ -133,7 +133,7 @@ struct mcs_policy {
     /* Called if no waiter is linked: returns the first waiter of a second queue, which
      * has become the main one, or 0. */
     uint32_t (*refill)(struct mcs *, struct mcs_holder, uint32_t *order);
-    void (*pass)(uint32_t order, struct waiter *head);
+    void (*pass)(uint32_t *order, struct waiter *head);
 };
 
 /* The caller, whose link is empty, sets the lock free; returns false if a waiter has
@@ -157,15 +157,16 @@ static inline void mcs_show_node(struct lock *lock, bool shows)
 }
 
 /* Hands the lock over, or sets it free. `node` is the holder's, or NULL. `shows`: the
- * lock shows its word, which is cleared by now if there is no node. */
+ * lock shows its word, which is cleared by now if there is no node. `picked`: the
+ * waiter that the policy has already chosen, or 0. */
 static inline __attribute__((always_inline)) void
 mcs_leave_by(struct lock *lock, struct waiter *node, bool shows,
-             const struct mcs_policy *policy, uint32_t *order)
+             const struct mcs_policy *policy, uint32_t *order, uint32_t picked)
 {
     struct mcs *mcs = mcs_of(lock);
     struct mcs_holder holder = mcs_holder_of(mcs, node);
     bool ready = node != NULL; /* for a grant: mcs_show_node() has been called */
-    uint32_t next = load_acquire(holder.next);
+    uint32_t next = picked ? picked : load_acquire(holder.next);
     while (true) {
         if (!next && policy)
             next = policy->refill(mcs, holder, order);
@@ -178,9 +179,18 @@ mcs_leave_by(struct lock *lock, struct waiter *node, bool shows,
         if (!ready)
             mcs_show_node(lock, shows);
         ready = true;
-        struct waiter *head = waiter_at(policy ? policy->pick(mcs, order, next) : next);
+        if (policy && !picked)
+            next = policy->pick(mcs, order, next);
+        picked = 0;
+        struct waiter *head = waiter_at(next);
+        /* A part of another lock: the caller goes on to its critical section. After the
+         * grant, giving the node would wait until the head's line has come. */
+        if (!shows && node && !head->may_change) {
+            waiter_give(node);
+            node = NULL;
+        }
         if (policy)
-            policy->pass(*order, head);
+            policy->pass(order, head);
         if (grant(&head->cell, head->may_change))
             break;
         if (!node && shows)
@@ -197,7 +207,7 @@ mcs_leave_by(struct lock *lock, struct waiter *node, bool shows,
 static inline __attribute__((always_inline)) void
 mcs_leave(struct lock *lock, struct waiter *node, bool shows)
 {
-    mcs_leave_by(lock, node, shows, NULL, NULL);
+    mcs_leave_by(lock, node, shows, NULL, NULL, 0);
 }
 
 /* Waits in the queue without showing the word. Returns false if the deadline passed

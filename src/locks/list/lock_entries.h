@@ -16,10 +16,11 @@
 #define NOTHING
 
 /* OWN_WORD: the algorithm keeps its state in the word. SHOWN_WORD: each acquisition
- * sets the word, each release clears it. KEPT_WORD: so do acquisitions without a node;
+ * sets the word, each release clears it. WAITER_WORD: the same, but prefix_wait sets
+ * word and owner itself. KEPT_WORD: so do acquisitions without a node;
  * the word stands while nodes hand the lock over (held_nodes.h). HANDED_WORD: the word
  * stands while a lock without nodes is handed to waiters (handed_body.h). */
-enum { OWN_WORD, SHOWN_WORD, KEPT_WORD, HANDED_WORD };
+enum { OWN_WORD, SHOWN_WORD, WAITER_WORD, KEPT_WORD, HANDED_WORD };
 
 /* The thread has acquired the lock without a node. It has no nodes on a fast path. */
 static inline __attribute__((always_inline)) void
@@ -62,6 +63,8 @@ static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
         return 0;                                                                      \
     }
 #define DEFINE_UNLOCK_SHOWN_WORD(name, prefix, word, ...)                              \
+    DEFINE_UNLOCK_OWN_WORD(name, prefix, word, __VA_ARGS__)
+#define DEFINE_UNLOCK_WAITER_WORD(name, prefix, word, ...)                             \
     DEFINE_UNLOCK_OWN_WORD(name, prefix, word, __VA_ARGS__)
 
 /* prefix_release decides whether the word is cleared. Only a forked child may have to

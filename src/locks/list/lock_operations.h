@@ -73,12 +73,17 @@ finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
 #define TIMEDLOCK_OWN_WORD(prefix, ...)                                                \
     (prefix##_timedlock(__VA_ARGS__) ? ACQUIRED : NOT_ACQUIRED)
 #define TIMEDLOCK_SHOWN_WORD(prefix, ...) TIMEDLOCK_OWN_WORD(prefix, __VA_ARGS__)
+#define TIMEDLOCK_WAITER_WORD(prefix, ...)                                             \
+    (prefix##_fast(lock)          ? ACQUIRED                                           \
+     : prefix##_wait(__VA_ARGS__) ? ACQUIRED_BY_HANDOVER                               \
+                                  : NOT_ACQUIRED)
 #define TIMEDLOCK_KEPT_WORD(prefix, ...)                                               \
     (prefix##_fast(lock) ? ACQUIRED : prefix##_acquire(__VA_ARGS__))
 #define TIMEDLOCK_HANDED_WORD(prefix, ...)                                             \
     (prefix##_timedlock(__VA_ARGS__) ? acquired_by_waiting(lock) : NOT_ACQUIRED)
 #define LOCK_OWN_WORD(prefix, ...) (prefix##_lock(__VA_ARGS__), ACQUIRED)
 #define LOCK_SHOWN_WORD(prefix, ...) LOCK_OWN_WORD(prefix, __VA_ARGS__)
+#define LOCK_WAITER_WORD(prefix, ...) TIMEDLOCK_WAITER_WORD(prefix, __VA_ARGS__, NULL)
 #define LOCK_KEPT_WORD(prefix, ...)                                                    \
     (!current_thread_if_known() && prefix##_fast(lock)                                 \
          ? ACQUIRED                                                                    \

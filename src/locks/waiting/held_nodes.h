@@ -37,7 +37,7 @@ enum acquisition {
     NOT_ACQUIRED = 0,
     ACQUIRED,             /* by the lock's own line: word and owner are to be stored */
     ACQUIRED_BY_NODE,     /* through a waiter that is in the cache: they stand */
-    ACQUIRED_BY_HANDOVER, /* without a waiter, with word and owner (handed_body.h) */
+    ACQUIRED_BY_HANDOVER, /* without a waiter, with word and owner already stored */
 };
 
 /* Returns the number of entries in the caller's cache. */

@@ -43,9 +43,9 @@ LEAST = {
     "c-bo-mcs": 0.91,
     "c-ptl-tkt": 0.77,
     "fc-mcs": 0.95,
-    "shfl": 0.33,
-    "fissile": 0.43,
-    "malthusian": 0.75,
+    "shfl": 0.74,
+    "fissile": 0.67,
+    "malthusian": 0.87,
 }
 LOADS = (("xeon-80", 80, 1), ("haswell-72", 72, 1), ("haswell-72", 24, 16))
 DURATION_NS = 1_000_000
