@@ -185,8 +185,8 @@ static void receiver_dies(unsigned thread)
     }
 }
 
-/* Receives one message from each of two senders, and the end of both if they close. */
-static void receive_any(bool they_close)
+/* Receives so many messages, and the ends of so many senders, from two channels. */
+static void receive_any(unsigned messages, unsigned ends)
 {
     struct receiver receivers[SETS];
     receiver_pointer all[SETS];
@@ -196,7 +196,7 @@ static void receive_any(bool they_close)
         all[i] = &receivers[i];
     }
     unsigned got = 0, ended = 0;
-    while (they_close ? ended < SETS : got < SETS) {
+    while (got < messages || ended < ends) {
         uint32_t from;
         begin_operation();
         int result = receivers_wait(&set, NULL, &from, NULL);
@@ -210,7 +210,7 @@ static void receive_any(bool they_close)
             got++;
         }
     }
-    expect(got == SETS, "a message is lost");
+    expect(got == messages, "a message came twice");
 }
 
 static void any(unsigned thread)
@@ -218,7 +218,7 @@ static void any(unsigned thread)
     if (thread < SETS)
         send_all(thread, 1);
     else
-        receive_any(true);
+        receive_any(SETS, SETS);
 }
 
 /* The senders do not close, which would wake the receiver in any case. */
@@ -226,18 +226,33 @@ static void any_open(unsigned thread)
 {
     struct sender sender;
     if (thread == SETS) {
-        receive_any(false);
+        receive_any(SETS, 0);
         return;
     }
     open_sender(&sender, thread);
     expect(send_value(&sender, 1, NULL) == 0, "a message is refused");
 }
 
+/* One sender closes, and does nothing else. */
+static void any_closed(unsigned thread)
+{
+    struct sender sender;
+    if (thread == SETS) {
+        receive_any(1, 1);
+        return;
+    }
+    open_sender(&sender, thread);
+    if (thread == 0)
+        close_sender(&sender);
+    else
+        expect(send_value(&sender, 1, NULL) == 0, "a message is refused");
+}
+
 /* One thread has both senders. */
 static void any_of_one(unsigned thread)
 {
     if (thread == 1) {
-        receive_any(true);
+        receive_any(SETS, SETS);
         return;
     }
     for (unsigned i = 0; i < SETS; i++)
@@ -322,6 +337,11 @@ const struct client channel_clients[] = {
      .body = any_open,
      .finish = finish_nothing,
      .alike = BIT(0) | BIT(1)},
+    {.name = "any-closed",
+     .summary = "the same; one sender sends, the other one only closes",
+     .threads = 3,
+     .body = any_closed,
+     .finish = finish_nothing},
     {.name = "any-of-one",
      .summary = "one receiver of two channels, whose senders are in one thread",
      .threads = 2,
