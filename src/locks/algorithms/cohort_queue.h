@@ -135,9 +135,10 @@ cohort_queue_acquire(struct lock *lock, const struct cohort_queue *cohort,
         return ACQUIRED;
     struct waiter *self = cohort_node_take(lock, index);
     self->may_change = may_park(cohort->waiting);
+    held_nodes_expect(lock, self);
     if (!cohort_queue_wait(queue, self, cohort->waiting))
         cohort_lead(lock, cohort->global);
-    held_node_keep(lock, self);
+    held_node_begin(lock, self);
     return ACQUIRED_BY_NODE;
 }
 
