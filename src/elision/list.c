@@ -26,7 +26,7 @@ static struct elided elided_list[LENGTH] = {
     {.inner = NULL},
 #define LOCK(id, title, alias, prefix, argument, word, ...)                            \
     {.inner = &lock_list[PLACE_##id].operations,                                       \
-     .own_word = (word) == OWN_WORD,                                                   \
+     .own_word = (word) == OWN_WORD || (word) == OWN_KEPT_WORD,                        \
      .skips_at = offsetof(struct lock, count)},
 #include "locks/locks.def"
 #undef LOCK

@@ -193,7 +193,7 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *mutex)
     if (unlikely((lock->kind & ~KIND_OURS) | busy) || unlikely(!destroy))
         return destroy_by_kind(lock);
     lock->kind = -1;
-    if (destroy != destroy_nothing)
+    if (has_to_destroy(lock, destroy))
         destroy(lock);
     return 0;
 }

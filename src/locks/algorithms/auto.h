@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Auto: one lock that chooses between a queue, competition without a queue, exclusive
- * use and long spinning by measuring them, for each mutex by itself. This project's
- * own, from the parts of others: the word and the bias of futex.h; the standby and the
- * passive queue of D. Dice, "Malthusian locks", EuroSys 2017; slices as in Y. Patel et
- * al., "Avoiding scheduler subversion using scheduler-cooperative locks", EuroSys 2020;
- * a choice by measurement as in J. Antić et al., "Locking made easy", Middleware 2016.
+ * Auto: one lock that chooses between a queue, a queue for each NUMA node, competition
+ * without a queue, exclusive use and long spinning by measuring them, for each mutex by
+ * itself. This project's own, from the parts of others: the word and the bias of
+ * futex.h; the standby and the passive queue of D. Dice, "Malthusian locks", EuroSys
+ * 2017; slices as in Y. Patel et al., "Avoiding scheduler subversion using
+ * scheduler-cooperative locks", EuroSys 2020; cohorts of D. Dice, V. Marathe, N.
+ * Shavit, "Lock cohorting", PPoPP 2012; a choice by measurement as in J. Antić et al.,
+ * "Locking made easy", Middleware 2016.
  *
  * Idea: until it is contended, this is the futex lock. At first it stays open: one
  * waiter spins, the others sleep on the word. If the lock is shared, they queue, and
@@ -18,28 +20,37 @@
  * lock becomes open: all its threads sleep on the word then, and any of them may be
  * next.
  *
+ * If many threads that run want the lock, it is fastest to hand it over from one to the
+ * next on the same NUMA node, without touching the lock: the waiters of each node form
+ * a cohort (auto_cohorts.h). Its first thread competes for the word; then the lock
+ * stays within the cohort for a series of handovers.
+ *
  *   word      0 free; 1 held; 2 held with possible sleepers on the word; 3 the same,
  *             and the first waiter demands the lock
  *   mode      FUTEX_SHARED: the bias has ended; the policy (auto_policy.h)
  *   state[0]  tail of the queue (auto_queue.h)
  *   state[1]  demand: id of the first waiter, once it demands the lock; AUTO_GRANTED
  *             added by the release that grants it
- *   state[2], state[3]  for the choice (auto_policy.h)
+ *   state[2]  counts for the choice; whether the lock is held by a node
+ *             (auto_counts.h)
+ *   state[3]  directory of the cohorts' queues (auto_cohorts.h)
  *
  * I1. A thread acquires by a compare-and-exchange of the word from 0 (acquire), or by
  *     the grant of its cell (acquire), upon which the word has not been 0. These pair
  *     with the compare-and-exchange to 0, or the store of the biased release, and with
  *     the grant (all release).
  * I2. The word and the demand keep W1 and W2 of auto_word.h, the queue Q1 to Q3 of
- *     auto_queue.h.
+ *     auto_queue.h, cohorts N1 to N3 of auto_cohorts.h, the counts C1 and C2 of
+ *     auto_counts.h.
  * I3. Biased releases are those of futex.h, with its invariants: the first waiters
  *     count themselves in and sleep on the word. They turn to the queue once the bias
  *     has ended.
- * I4. The policy decides only how long threads wait before they try the word, never
- *     whether they may acquire it.
+ * I4. The policy decides only where and for how long threads wait before they try the
+ *     word, never whether they may acquire it. While a node holds the lock, the policy
+ *     may change; AUTO_BY_NODE says how to release.
  *
- * Timed lock: a queued waiter leaves as in mcs.h; the first one takes its demand back,
- * or has been granted the lock.
+ * Timed lock: it joins no cohort. A queued waiter leaves as in mcs.h; the first one
+ * takes its demand back, or has been granted the lock.
  *
  * Trylock: it takes the word if it is free. Unless the thread has also waited for the
  * lock, that does not count as a use of it: neither for the first waiter of an
@@ -48,6 +59,7 @@
 #ifndef HASP_LOCKS_ALGORITHMS_AUTO_H
 #define HASP_LOCKS_ALGORITHMS_AUTO_H
 
+#include "locks/algorithms/auto_release.h"
 #include "locks/algorithms/auto_waiting.h"
 
 /* Acquire: pairs with the release of every store to the mode. So a thread that finds
@@ -78,8 +90,8 @@ static inline bool auto_trylock(struct lock *lock, bool biased)
 }
 
 /* The lock is still biased, or was so when the caller arrived. */
-static __attribute__((noinline, unused)) bool
-auto_wait_biased(struct lock *lock, const struct deadline *deadline)
+static __attribute__((noinline, unused)) enum auto_outcome
+auto_wait_biased(struct lock *lock, bool joins, const struct deadline *deadline)
 {
     struct atomic_u32 *sleepers = futex_bucket(lock);
     fetch_add_relaxed(sleepers, 1); /* as in futex_wait_biased */
@@ -101,69 +113,93 @@ auto_wait_biased(struct lock *lock, const struct deadline *deadline)
         auto_adapt(lock);
     }
     fetch_add_relaxed(sleepers, UINT32_MAX); /* subtract one */
-    return acquired || (in_time && auto_wait_asleep(lock, deadline));
+    return acquired   ? AUTO_ACQUIRED
+           : !in_time ? AUTO_TIMED_OUT
+                      : auto_wait_asleep(lock, joins, deadline);
 }
 
-static __attribute__((noinline, unused)) bool
-auto_wait(struct lock *lock, bool biased, const struct deadline *deadline)
+/* If `joins`, it returns AUTO_MOVED once the caller should wait among its cohort. */
+static __attribute__((noinline, unused)) enum auto_outcome
+auto_wait(struct lock *lock, bool biased, bool joins, const struct deadline *deadline)
 {
     if (biased && !auto_bias_ended(lock))
-        return auto_wait_biased(lock, deadline);
+        return auto_wait_biased(lock, joins, deadline);
     note_wait_for(lock);
     fork_repair_if_due(lock, auto_forget);
     bool open = auto_policy(lock) == AUTO_OPEN;
     if (open ? auto_spin_alone(lock) : auto_try_briefly(lock)) {
         auto_adapt(lock);
-        return true;
+        return AUTO_ACQUIRED;
     }
     enum auto_outcome outcome =
         open ? AUTO_MOVED : auto_queue(lock, AUTO_HELD, deadline);
-    return outcome == AUTO_MOVED ? auto_wait_asleep(lock, deadline)
-                                 : outcome == AUTO_ACQUIRED;
+    return outcome == AUTO_MOVED ? auto_wait_asleep(lock, joins, deadline) : outcome;
 }
 
 static inline bool auto_timedlock(struct lock *lock, bool biased,
                                   const struct deadline *deadline)
 {
-    return auto_fast(lock) || auto_wait(lock, biased, deadline);
+    return auto_fast(lock) || auto_wait(lock, biased, false, deadline) == AUTO_ACQUIRED;
 }
 
-static inline void auto_lock(struct lock *lock, bool biased)
-{
-    auto_timedlock(lock, biased, NULL);
-}
-
-/* Releases a lock that others want. */
-static __attribute__((noinline, unused)) void auto_unlock_wanted(struct lock *lock)
+/* Waits among the cohort of the caller, which holds the lock by its node then. Returns
+ * false if it has to wait in another way; `*moved`: as a sleeper of the word. */
+static __attribute__((noinline, unused)) bool auto_wait_in_cohort(struct lock *lock,
+                                                                  bool *moved)
 {
     fork_repair_if_due(lock, auto_forget);
-    uint32_t seen = load_relaxed(&lock->word);
-    while (true) {
-        uint32_t wanted = seen == AUTO_DEMAND ? (uint32_t)AUTO_SLEEPERS : 0;
-        if (!compare_exchange_acq_rel(&lock->word, &seen, wanted))
-            continue;
-        if (!wanted)
-            break;
-        if (auto_grant(lock))
-            return;
-        seen = AUTO_SLEEPERS;
+    note_wait_for(lock);
+    struct waiter *self = auto_cohort_enter(lock, moved);
+    if (!self)
+        return false;
+    if (!load_relaxed(auto_handovers(self))) {
+        auto_timedlock(lock, false, NULL);
+        auto_begin_cohort(lock);
+        store_relaxed(&self->more[AUTO_LONGEST], auto_longest_series(lock));
+        store_relaxed(&lock->owner, OWNER_IN_NODE);
     }
-    release_window();
-    if (seen != AUTO_HELD)
-        unpark(&lock->word, 1);
+    held_node_begin(lock, self);
+    return true;
+}
+
+/* Acquire: the bias has ended then, see auto_bias_ended. */
+static inline bool auto_has_cohorts(struct lock *lock)
+{
+    uint32_t policy = load_acquire(&lock->mode) & AUTO_POLICY_BITS;
+    return policy >> AUTO_POLICY_SHIFT == AUTO_COHORTS;
+}
+
+static inline enum acquisition auto_lock(struct lock *lock, bool biased)
+{
+    if (unlikely(load_relaxed(&held_nodes()->released)))
+        auto_note_return(lock);
+    if (auto_has_cohorts(lock) ? auto_try(lock) : auto_fast(lock))
+        return ACQUIRED;
+    enum auto_outcome outcome;
+    do {
+        bool moved = false;
+        if (auto_has_cohorts(lock) && auto_wait_in_cohort(lock, &moved))
+            return ACQUIRED_BY_NODE;
+        outcome = moved ? auto_wait_asleep(lock, true, NULL)
+                        : auto_wait(lock, biased, true, NULL);
+    } while (outcome == AUTO_MOVED);
+    return ACQUIRED;
 }
 
 static inline void auto_unlock(struct lock *lock, bool biased)
 {
     if (biased && likely(!(load_relaxed(&lock->mode) & FUTEX_SHARED))) {
         struct atomic_u32 *sleepers = futex_bucket(lock);
+        store_relaxed(&lock->owner, 0);
         store_release(&lock->word, 0);
         light_barrier(); /* pairs with the heavy one in auto_wait_biased */
         release_window();
         if (unlikely(load_relaxed(sleepers) != 0))
             unpark(&lock->word, 1);
+    } else if (unlikely(!auto_count_use(lock))) {
+        auto_unlock_by_node(lock);
     } else {
-        auto_count_use(lock);
+        store_relaxed(&lock->owner, 0);
         if (unlikely(!release_if(&lock->word, AUTO_HELD, 0)))
             auto_unlock_wanted(lock);
     }
@@ -175,6 +211,8 @@ static inline void auto_adopt(struct lock *lock, struct waiter *waiter)
 {
     auto_end_bias(lock);
     auto_claim(lock);
+    if (auto_policy(lock) == AUTO_COHORTS)
+        auto_owe_wakeup(lock);
     move_to_sleepers(waiter, &lock->word);
 }
 
@@ -183,10 +221,9 @@ static inline void auto_relock(struct lock *lock, bool biased)
 {
     (void)biased;
     for (uint32_t spins = spin_limit() / 4 + 1; spins; spins -= relax_at_most(spins))
-        if (load_relaxed(&lock->word) == 0 &&
-            acquire_if(&lock->word, 0, AUTO_SLEEPERS))
+        if (load_relaxed(&lock->word) == 0 && acquire_if(&lock->word, 0, AUTO_SLEEPERS))
             return;
-    auto_wait_asleep(lock, NULL);
+    auto_wait_asleep(lock, false, NULL);
 }
 
 static inline void auto_before_release(struct lock *lock)
@@ -194,6 +231,10 @@ static inline void auto_before_release(struct lock *lock)
     (void)lock; /* a release that needs the queue repairs it */
 }
 
-DEFAULT_DESTROY(auto)
+static inline struct directory_to_destroy auto_destroy(struct lock *lock)
+{
+    side_memory_free(auto_directory(lock));
+    return (struct directory_to_destroy){0};
+}
 
 #endif

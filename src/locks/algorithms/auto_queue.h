@@ -18,7 +18,7 @@
 #ifndef HASP_LOCKS_ALGORITHMS_AUTO_QUEUE_H
 #define HASP_LOCKS_ALGORITHMS_AUTO_QUEUE_H
 
-#include "locks/algorithms/auto_policy.h"
+#include "locks/algorithms/auto_epochs.h"
 #include "locks/algorithms/auto_word.h"
 #include "locks/waiting/abandoned_nodes.h"
 
@@ -27,15 +27,29 @@ static inline struct atomic_u32 *auto_tail(struct lock *lock)
     return &lock->state[0];
 }
 
-/* Under AUTO_SPINNING: how often a waiter spins for as long as parking costs. */
-enum { AUTO_LONG = HANDOVER_LIMIT / 4 + 1 };
+/* How often a waiter that spins for long does so for as long as parking costs, and how
+ * often one of a cohort does that: it should not sleep unless threads outnumber CPUs,
+ * and then the policy changes. */
+enum { AUTO_LONG = HANDOVER_LIMIT / 4 + 1, AUTO_LONGER = HANDOVER_LIMIT };
+
+/* A waiter that spins and finds that this took so long has waited for a CPU. */
+enum { AUTO_PREEMPTED_NS = HANDOVER_LIMIT * 16000 };
+
+/* Returns for how long a waiter should spin before it looks at the policy again, which
+ * takes the lock's line from those that use it. */
+static inline uint32_t auto_long_spin(struct lock *lock)
+{
+    uint32_t policy = auto_policy(lock);
+    return policy == AUTO_SPINNING  ? spin_limit()
+           : policy == AUTO_COHORTS ? AUTO_LONG * spin_limit()
+                                    : 0;
+}
 
 static inline void auto_queue_spin(struct lock *lock, struct waiter *self)
 {
-    for (int i = 0; i < AUTO_LONG && auto_policy(lock) == AUTO_SPINNING; i++)
-        for (uint32_t spins = spin_limit(); spins; spins -= relax_at_most(spins))
-            if (!still_waiting(load_relaxed(&self->cell)))
-                return;
+    int most = auto_policy(lock) == AUTO_COHORTS ? AUTO_LONGER : AUTO_LONG;
+    for (int i = 0; i < most && still_waiting(load_relaxed(&self->cell)); i++)
+        auto_spin_for_grant(self, auto_long_spin(lock));
 }
 
 enum auto_place { AUTO_FIRST, AUTO_LATE, AUTO_DISSOLVED };
@@ -51,7 +65,7 @@ static inline enum auto_place auto_queue_enter(struct lock *lock, struct waiter 
     struct waiter *ahead = waiter_at(before);
     store_release(&ahead->next, self->link.id);
     bool hopeful = !auto_is_exclusive(lock) && !load_relaxed(&ahead->asleep);
-    if (!deadline && auto_policy(lock) == AUTO_SPINNING)
+    if (!deadline && auto_long_spin(lock))
         auto_queue_spin(lock, self);
     uint32_t state =
         wait_for_grant(&self->cell, &self->asleep, SPIN_THEN_PARK, hopeful, deadline);
@@ -81,13 +95,13 @@ static inline bool auto_move_to_word(struct lock *lock, struct waiter *waiter)
     return was != WAITER_LEFT;
 }
 
-/* The lock is open, and the first waiter holds it and leaves the queue: the others
- * become sleepers of the word. If they became first one after another, each might have
- * to wait for a CPU while the rest sleep. */
-static __attribute__((noinline, unused)) void auto_queue_dissolve(struct lock *lock,
-                                                                  struct waiter *self)
+/* The first waiter of the queue with this tail holds the lock and leaves the queue: the
+ * others become sleepers of the word. If they became first one after another, each
+ * might have to wait for a CPU while the rest sleep. */
+static __attribute__((noinline, unused)) void
+auto_queue_dissolve(struct lock *lock, struct atomic_u32 *tail, struct waiter *self)
 {
-    uint32_t last = exchange_release(auto_tail(lock), 0); /* as in auto_queue_leave */
+    uint32_t last = exchange_release(tail, 0); /* as in auto_queue_leave */
     uint32_t next = self->link.id == last ? 0 : auto_link_of(self);
     waiter_give(self);
     if (next)
@@ -98,6 +112,13 @@ static __attribute__((noinline, unused)) void auto_queue_dissolve(struct lock *l
         if (!auto_move_to_word(lock, waiter))
             give_abandoned(lock, waiter);
     }
+}
+
+/* The caller's waiter has been moved to the word. */
+static inline void auto_give_moved(struct waiter *self)
+{
+    self->epoch += 1u << 8; /* a late requeue moves no later user */
+    waiter_give(self);
 }
 
 /* The first waiter leaves; the next one becomes first. */

@@ -14,7 +14,7 @@
 #include "locks/algorithms/auto_word.h"
 
 enum {
-    AUTO_NAP_NS = HANDOVER_LIMIT * 500, /* the first one; each is twice as long */
+    AUTO_NAP_NS = HANDOVER_LIMIT * 500,  /* the first one; each is twice as long */
     AUTO_LOOKS = HANDOVER_LIMIT / 4 + 1, /* of an exclusive lock's waiter, in a spin */
 };
 
@@ -28,7 +28,7 @@ struct auto_watch {
  * twice as long as it took, on average, from one use to the next. */
 static inline bool auto_is_left(struct lock *lock, struct auto_watch *watch)
 {
-    uint32_t uses = load_relaxed(auto_count(lock));
+    uint32_t uses = auto_uses(lock);
     watch->idle = uses == watch->last ? watch->idle + 1 : 0;
     watch->last = uses;
     watch->looks++;
@@ -39,11 +39,10 @@ static inline bool auto_is_left(struct lock *lock, struct auto_watch *watch)
  * what it writes. `*used`: whether other threads have used the lock meanwhile. */
 static inline bool auto_spin(struct lock *lock, uint32_t held, bool *used)
 {
-    uint32_t first = load_relaxed(auto_count(lock));
+    uint32_t first = auto_uses(lock);
     struct auto_watch watch = {first, first, 0, 0};
     bool acquired = false;
-    bool spinning = auto_policy(lock) == AUTO_SPINNING;
-    uint32_t most = spin_limit() * (spinning ? AUTO_LONG : 1);
+    uint32_t most = spin_limit() * (auto_policy(lock) == AUTO_SPINNING ? AUTO_LONG : 1);
     for (uint32_t spins = most; spins && !acquired;) {
         bool exclusive = auto_is_exclusive(lock);
         uint32_t pause = exclusive ? spin_limit() / AUTO_LOOKS : 0;
@@ -76,7 +75,8 @@ static inline bool auto_compete(struct lock *lock, struct waiter *self, uint32_t
     bool used;
     if (auto_spin(lock, held, &used))
         return true;
-    struct deadline slice_end = deadline_after(auto_slice_ns(lock));
+    bool leads = auto_policy(lock) == AUTO_COHORTS;
+    struct deadline slice_end = deadline_after(leads ? 0 : auto_slice_ns(lock));
     uint64_t nap = AUTO_NAP_NS;
     bool in_time = true;
     while (in_time && !deadline_passed(&slice_end)) {
@@ -93,7 +93,7 @@ static inline bool auto_compete(struct lock *lock, struct waiter *self, uint32_t
             return true;
     }
     if (in_time)
-        return auto_demand(lock, self, deadline);
+        return auto_demand(lock, self, deadline ? 0 : auto_long_spin(lock), deadline);
     return held == AUTO_SLEEPERS && auto_claim(lock);
 }
 

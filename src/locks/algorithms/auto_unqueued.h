@@ -16,7 +16,7 @@ static inline bool auto_try_briefly(struct lock *lock)
 {
     uint32_t policy = auto_policy(lock), most = spin_limit() / 8 + 1;
     if (policy == AUTO_EXCLUSIVE ||
-        (policy == AUTO_SPINNING && load_relaxed(auto_tail(lock))))
+        (auto_long_spin(lock) && load_relaxed(auto_tail(lock))))
         return false;
     for (uint32_t spins = 0, pause = 1; spins < most; pause *= 2) {
         pause_for(pause - 1);
@@ -62,6 +62,7 @@ static inline bool auto_sleep_while_open(struct lock *lock, bool *acquired,
                                          const struct deadline *deadline)
 {
     bool in_time = true;
+    auto_note_waiting(lock);
     while (in_time && !*acquired && auto_policy(lock) == AUTO_OPEN)
         in_time = auto_sleep(lock, acquired, deadline);
     return in_time;

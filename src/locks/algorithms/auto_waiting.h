@@ -6,6 +6,7 @@
 #ifndef HASP_LOCKS_ALGORITHMS_AUTO_WAITING_H
 #define HASP_LOCKS_ALGORITHMS_AUTO_WAITING_H
 
+#include "locks/algorithms/auto_cohorts.h"
 #include "locks/algorithms/auto_standby.h"
 #include "locks/algorithms/auto_unqueued.h"
 
@@ -14,12 +15,16 @@ static inline bool auto_try(struct lock *lock)
     return futex_try(lock);
 }
 
-/* A forked child: the queue, and a demand, belong to the parent. A lock that had been
- * granted, but not yet taken, becomes free. */
+/* A forked child: the queues, and a demand, belong to the parent. A lock that had been
+ * granted, or handed over, but not yet taken, becomes free. */
 static inline void auto_forget(struct lock *lock, bool held)
 {
     (void)held;
     bool granted = load_relaxed(auto_demand_of(lock)) & AUTO_GRANTED;
+    if (auto_forget_cohorts(lock)) {
+        auto_end_cohort(lock, 0);
+        granted = true;
+    }
     uint32_t seen = load_relaxed(&lock->word);
     while ((granted && seen) || seen == AUTO_DEMAND)
         if (compare_exchange_relaxed(&lock->word, &seen, granted ? 0 : AUTO_SLEEPERS))
@@ -40,10 +45,25 @@ static inline enum auto_outcome auto_first(struct lock *lock, struct waiter *sel
     if (acquired)
         auto_adapt(lock);
     if (acquired && auto_policy(lock) == AUTO_OPEN)
-        auto_queue_dissolve(lock, self);
+        auto_queue_dissolve(lock, auto_tail(lock), self);
     else
         auto_queue_leave(lock, self);
     return acquired ? AUTO_ACQUIRED : AUTO_TIMED_OUT;
+}
+
+/* There is space for the caller in the queue. */
+static inline enum auto_outcome auto_queue_by(struct lock *lock, struct waiter *self,
+                                              uint32_t held,
+                                              const struct deadline *deadline)
+{
+    self->may_change = true;
+    enum auto_place place = auto_queue_enter(lock, self, deadline);
+    if (place == AUTO_FIRST)
+        return auto_first(lock, self, held, deadline);
+    if (place == AUTO_LATE)
+        return AUTO_TIMED_OUT;
+    auto_give_moved(self);
+    return AUTO_MOVED;
 }
 
 /* Returns AUTO_MOVED if the caller has become a sleeper of the word. */
@@ -55,20 +75,15 @@ static inline enum auto_outcome auto_queue(struct lock *lock, uint32_t held,
         await_queue_space(lock, auto_try, SPIN_THEN_PARK, deadline);
     if (unlikely(space != QUEUE_HAS_SPACE))
         return space == QUEUE_ACQUIRED ? AUTO_ACQUIRED : AUTO_TIMED_OUT;
-    struct waiter *self = waiter_take();
-    self->may_change = true;
-    enum auto_place place = auto_queue_enter(lock, self, deadline);
-    if (place == AUTO_FIRST)
-        return auto_first(lock, self, held, deadline);
-    if (place == AUTO_LATE)
-        return AUTO_TIMED_OUT;
-    self->epoch += 1u << 8; /* a late requeue moves no later user */
-    waiter_give(self);
-    return AUTO_MOVED;
+    if (auto_is_exclusive(lock) || auto_policy(lock) == AUTO_SHARED)
+        auto_note_waiting(lock);
+    return auto_queue_by(lock, waiter_take(), held, deadline);
 }
 
-/* The caller sleeps, or has slept, on the word. It queues unless the lock is open. */
-static inline bool auto_wait_asleep(struct lock *lock, const struct deadline *deadline)
+/* The caller sleeps, or has slept, on the word. It queues unless the lock is open. If
+ * `joins`, it returns AUTO_MOVED once it should wait among its cohort. */
+static inline enum auto_outcome auto_wait_asleep(struct lock *lock, bool joins,
+                                                 const struct deadline *deadline)
 {
     enum auto_outcome outcome;
     do {
@@ -77,11 +92,13 @@ static inline bool auto_wait_asleep(struct lock *lock, const struct deadline *de
         bool in_time = auto_sleep_while_open(lock, &acquired, deadline);
         if (acquired || auto_claim(lock)) {
             auto_adapt(lock);
-            return true;
+            return AUTO_ACQUIRED;
         }
+        if (joins && auto_policy(lock) == AUTO_COHORTS)
+            return AUTO_MOVED;
         outcome = in_time ? auto_queue(lock, AUTO_SLEEPERS, deadline) : AUTO_TIMED_OUT;
     } while (outcome == AUTO_MOVED);
-    return outcome == AUTO_ACQUIRED;
+    return outcome;
 }
 
 #endif

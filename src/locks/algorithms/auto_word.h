@@ -60,8 +60,18 @@ static inline bool auto_await_grant(struct waiter *self,
            WAITER_WAITING;
 }
 
-/* The first waiter demands that the next release grants it the lock. */
-static inline bool auto_demand(struct lock *lock, struct waiter *self,
+/* Spins so many times, or until the waiter is granted something. The first pause is a
+ * short one: the others then await the cell only, and not what was read before. */
+static inline void auto_spin_for_grant(struct waiter *self, uint32_t spins)
+{
+    spins -= spins ? relax_at_most(1) : 0;
+    while (spins && still_waiting(load_relaxed(&self->cell)))
+        spins -= relax_at_most(spins);
+}
+
+/* The first waiter demands that the next release grants it the lock, and spins for so
+ * long before it waits in the usual way. */
+static inline bool auto_demand(struct lock *lock, struct waiter *self, uint32_t spins,
                                const struct deadline *deadline)
 {
     struct atomic_u32 *demand = auto_demand_of(lock);
@@ -73,6 +83,7 @@ static inline bool auto_demand(struct lock *lock, struct waiter *self,
                                      seen ? AUTO_DEMAND : AUTO_SLEEPERS))
         continue;
     if (seen) {
+        auto_spin_for_grant(self, spins);
         if (!auto_await_grant(self, deadline)) {
             uint32_t id = self->link.id;
             if (compare_exchange_relaxed(demand, &id, 0))

@@ -45,4 +45,10 @@ struct nothing_to_destroy {
         return (struct nothing_to_destroy){0};                                         \
     }
 
+/* The same for light locks that have nothing but a directory to free, in state[3]: the
+ * caller looks there before it calls destroy_directory(). */
+struct directory_to_destroy {
+    char unused;
+};
+
 #endif

@@ -37,6 +37,18 @@ struct lock_operations {
  * call. */
 void destroy_nothing(struct lock *lock) __attribute__((visibility("hidden")));
 
+/* The destroy() of locks that have only a directory in state[3] (side_memory.h) to
+ * free. */
+void destroy_directory(struct lock *lock) __attribute__((visibility("hidden")));
+
+/* Returns whether a lock with this destroy() has anything to free. */
+static inline bool has_to_destroy(const struct lock *lock,
+                                  void (*destroy)(struct lock *))
+{
+    return destroy != destroy_nothing &&
+           (destroy != destroy_directory || load_relaxed(&lock->state[3]) != 0);
+}
+
 struct lock_descriptor {
     const char *name;
     const char *alias;     /* name in the data sets of the lock study, or "" */

@@ -19,14 +19,21 @@
  * sets the word, each release clears it. WAITER_WORD: the same, but prefix_wait sets
  * word and owner itself. KEPT_WORD: so do acquisitions without a node;
  * the word stands while nodes hand the lock over (held_nodes.h). HANDED_WORD: the word
- * stands while a lock without nodes is handed to waiters (handed_body.h). */
-enum { OWN_WORD, SHOWN_WORD, WAITER_WORD, KEPT_WORD, HANDED_WORD };
+ * stands while a lock without nodes is handed to waiters (handed_body.h).
+ * OWN_KEPT_WORD: as OWN_WORD, and the word stands while nodes hand the lock over. */
+enum { OWN_WORD, SHOWN_WORD, WAITER_WORD, KEPT_WORD, HANDED_WORD, OWN_KEPT_WORD };
+
+/* Whether the algorithm itself writes the word. */
+static inline __attribute__((always_inline)) bool owns_word(int word)
+{
+    return word == OWN_WORD || word == OWN_KEPT_WORD;
+}
 
 /* The thread has acquired the lock without a node. It has no nodes on a fast path. */
 static inline __attribute__((always_inline)) void
 take_body_at_once(struct lock *lock, int word, uint32_t thread)
 {
-    if (word == OWN_WORD)
+    if (owns_word(word))
         store_relaxed(&lock->owner, thread);
     else
         shown_word_set(lock, thread);
@@ -42,7 +49,7 @@ static inline __attribute__((always_inline)) void take_body(struct lock *lock, i
 static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
                                                              int word)
 {
-    if (word == OWN_WORD)
+    if (owns_word(word))
         store_relaxed(&lock->owner, 0);
     else
         shown_word_clear(lock);
@@ -117,6 +124,16 @@ static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
         uint32_t count = held_nodes_count();                                           \
         return unlikely(count != 0) ? name##_unlock_slowly(lock, count)                \
                                     : name##_unlock_without_node(lock);                \
+    }
+
+/* prefix_unlock also clears the owner, unless a node holds the lock: it reads the lock
+ * first, so the cache is asked for such a lock only. */
+#define DEFINE_UNLOCK_OWN_KEPT_WORD(name, prefix, word, ...)                           \
+    static FAST int name##_unlock_entry(struct lock *lock)                             \
+    {                                                                                  \
+        prefix##_before_release(lock);                                                 \
+        prefix##_unlock(lock __VA_ARGS__);                                             \
+        return 0;                                                                      \
     }
 
 #define DEFINE_LOCK_ENTRY(name, prefix, word)                                          \

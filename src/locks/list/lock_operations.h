@@ -63,6 +63,8 @@ finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
         expect_wait(false);
     if (how == ACQUIRED)
         take_body(lock, word);
+    if (how == ACQUIRED && word == OWN_KEPT_WORD && unlikely(held_nodes_count() != 0))
+        held_nodes_drop(lock);
     wait_end(token, how ? undo : NULL, lock);
     return how != NOT_ACQUIRED;
 }
@@ -72,6 +74,7 @@ finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
  * its thread was not known. */
 #define TIMEDLOCK_OWN_WORD(prefix, ...)                                                \
     (prefix##_timedlock(__VA_ARGS__) ? ACQUIRED : NOT_ACQUIRED)
+#define TIMEDLOCK_OWN_KEPT_WORD(prefix, ...) TIMEDLOCK_OWN_WORD(prefix, __VA_ARGS__)
 #define TIMEDLOCK_SHOWN_WORD(prefix, ...) TIMEDLOCK_OWN_WORD(prefix, __VA_ARGS__)
 #define TIMEDLOCK_WAITER_WORD(prefix, ...)                                             \
     (prefix##_fast(lock)          ? ACQUIRED                                           \
@@ -82,6 +85,7 @@ finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
 #define TIMEDLOCK_HANDED_WORD(prefix, ...)                                             \
     (prefix##_timedlock(__VA_ARGS__) ? acquired_by_waiting(lock) : NOT_ACQUIRED)
 #define LOCK_OWN_WORD(prefix, ...) (prefix##_lock(__VA_ARGS__), ACQUIRED)
+#define LOCK_OWN_KEPT_WORD(prefix, ...) prefix##_lock(__VA_ARGS__)
 #define LOCK_SHOWN_WORD(prefix, ...) LOCK_OWN_WORD(prefix, __VA_ARGS__)
 #define LOCK_WAITER_WORD(prefix, ...) TIMEDLOCK_WAITER_WORD(prefix, __VA_ARGS__, NULL)
 #define LOCK_KEPT_WORD(prefix, ...)                                                    \
@@ -133,7 +137,8 @@ finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
     enum {                                                                             \
         name##_destroys = _Generic(&prefix##_destroy,                                  \
         struct nothing_to_destroy (*)(struct lock *): 0,                               \
-        default: 1)                                                                    \
+        struct directory_to_destroy (*)(struct lock *): 1,                             \
+        default: 2)                                                                    \
     };                                                                                 \
     DEFINE_##adoption(name, prefix, word, __VA_ARGS__)
 
@@ -141,7 +146,9 @@ finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
     {                                                                                  \
         .lock = name##_lock_entry, .trylock = name##_trylock_entry,                    \
         .timedlock = name##_timedlock_entry, .unlock = name##_unlock_entry,            \
-        .destroy = name##_destroys ? name##_destroy_entry : destroy_nothing,           \
+        .destroy = name##_destroys == 0   ? destroy_nothing                            \
+                   : name##_destroys == 1 ? destroy_directory                          \
+                                          : name##_destroy_entry,                      \
         FIELDS_##adoption(name)                                                        \
     }
 

@@ -24,7 +24,7 @@ DEFINE_OPERATIONS(futex_unbiased, futex, OWN_WORD, ADOPT_REQUEUE, WITH(false))
 const struct lock_operations futex_unbiased_operations =
     OPERATIONS(futex_unbiased, ADOPT_REQUEUE);
 
-DEFINE_OPERATIONS(auto_unbiased, auto, OWN_WORD, ADOPT_REQUEUE, WITH(false))
+DEFINE_OPERATIONS(auto_unbiased, auto, OWN_KEPT_WORD, ADOPT_REQUEUE, WITH(false))
 const struct lock_operations auto_unbiased_operations =
     OPERATIONS(auto_unbiased, ADOPT_REQUEUE);
 
@@ -102,6 +102,11 @@ const struct lock_operations *lock_operations_at(unsigned index)
 void destroy_nothing(struct lock *lock)
 {
     (void)lock;
+}
+
+void destroy_directory(struct lock *lock)
+{
+    side_memory_free(&lock->state[3]);
 }
 
 int lock_find(const char *name)

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The cohorts of auto.h: a queue for each NUMA node, whose first thread, the leader,
+ * waits for the lock as any other thread does. D. Dice, V. Marathe, N. Shavit, "Lock
+ * cohorting: a general technique for designing NUMA locks", PPoPP 2012.
+ *
+ * A leader that has acquired the lock holds it by its node (held_nodes.h), and hands it
+ * over to its successor in the queue: the word stands, and only the nodes of the two
+ * threads are touched. The last holder of such a series releases the lock; then its
+ * successor, if there is one, leads. A leader that finds another policy leaves the
+ * queue first, so a queue that is no longer wanted empties at once.
+ *
+ *   state[3]  directory of the queues (side_memory.h)
+ *   words[0]  of a side block: the queue's tail, the id of its last node; 0 empty
+ *   previous  of a node: how often the lock was handed over in the queue when its
+ *             thread received it; 0: it leads
+ *
+ * N1. The first node of a queue is that of its leader, or that of the holder. Only the
+ *     thread of the first node hands the queue over or empties it.
+ * N2. Threads with a deadline do not join. So nobody leaves a queue except at its
+ *     front, and no handover has to be taken back.
+ * N3. AUTO_BY_NODE is set by a leader after it has acquired the lock, and cleared by
+ *     the holder of a node that releases it, before it does.
+ *
+ * The exchange of the tail pairs with that of the arrival before (acquire and release),
+ * the link (release) with auto_link_of (acquire), a grant with wait_for_grant.
+ */
+#ifndef HASP_LOCKS_ALGORITHMS_AUTO_COHORTS_H
+#define HASP_LOCKS_ALGORITHMS_AUTO_COHORTS_H
+
+#include "locks/algorithms/auto_queue.h"
+#include "locks/memory/side_memory.h"
+#include "locks/waiting/held_nodes.h"
+
+/* In waiter.more: the side block of the queue; whether the thread has noticed that
+ * threads outnumber CPUs; the longest series. */
+enum { AUTO_COHORT, AUTO_CROWDED, AUTO_LONGEST };
+
+/* A series of handovers within a cohort lasts for that long, but has at least so many.
+ * In the model checker, it has no middle. */
+enum {
+    AUTO_SERIES_NS = HANDOVER_LIMIT * 1000,
+    AUTO_SERIES_MOST = 4 * HANDOVER_LIMIT,
+    AUTO_MIDDLE = HANDOVER_LIMIT / 2,
+};
+
+/* Returns how many handovers the series that begins now may have. */
+static inline uint32_t auto_longest_series(const struct lock *lock)
+{
+    uint64_t rate = load_relaxed(&auto_record_of(lock)->rate);
+    uint64_t uses = rate * AUTO_SERIES_NS >> 20;
+    return uses < HANDOVER_LIMIT     ? HANDOVER_LIMIT
+           : uses < AUTO_SERIES_MOST ? (uint32_t)uses
+                                     : AUTO_SERIES_MOST;
+}
+
+static inline struct atomic_u32 *auto_directory(struct lock *lock)
+{
+    return &lock->state[3];
+}
+
+static inline struct atomic_u32 *auto_handovers(struct waiter *node)
+{
+    return &node->previous; /* in the line of the cell */
+}
+
+/* In a forked child. Returns whether the lock was being handed over by a node, to a
+ * thread of the parent. */
+static inline bool auto_forget_cohorts(struct lock *lock)
+{
+    bool by_node = auto_is_held_by_node(lock);
+    struct waiter *holder = by_node ? held_nodes_search(lock) : NULL;
+    for (uint32_t i = 0; load_relaxed(auto_directory(lock)) && i < SIDE_BLOCKS_MAX;
+         i++) {
+        struct side_block *block = side_memory_find(auto_directory(lock), i);
+        bool holds = holder && load_relaxed(&holder->more[AUTO_COHORT]) == i;
+        if (block)
+            store_relaxed(&block->words[0], holds ? holder->link.id : 0);
+    }
+    if (holder)
+        store_relaxed(&holder->next, 0);
+    return by_node && !holder;
+}
+
+static inline struct atomic_u32 *auto_cohort_tail(struct lock *lock,
+                                                  struct waiter *node)
+{
+    uint32_t index = load_relaxed(&node->more[AUTO_COHORT]);
+    return &side_memory_find(auto_directory(lock), index)->words[0];
+}
+
+/* The first node's thread hands the queue over to this successor, with the lock after
+ * so many handovers, or without it if that is 0. */
+static inline void auto_cohort_pass(struct waiter *node, uint32_t next,
+                                    uint32_t handovers)
+{
+    if (next) {
+        struct waiter *head = waiter_at(next);
+        store_relaxed(auto_handovers(head), handovers);
+        store_relaxed(&head->more[AUTO_LONGEST],
+                      load_relaxed(&node->more[AUTO_LONGEST]));
+        grant(&head->cell, true);
+    }
+    waiter_give(node);
+}
+
+/* Empties the queue if this node is the last one; otherwise returns the next one. The
+ * next thread to lead synchronises by the word. */
+static inline uint32_t auto_cohort_end(struct lock *lock, struct waiter *node)
+{
+    uint32_t next = load_acquire(&node->next), last = node->link.id;
+    if (!next && !compare_exchange_relaxed(auto_cohort_tail(lock, node), &last, 0))
+        next = auto_link_of(node);
+    return next;
+}
+
+/* Waits in the queue until the caller is first there; returns its state. */
+static inline uint32_t auto_cohort_wait(struct lock *lock, struct waiter *self)
+{
+    for (int i = 0; i < HANDOVER_LIMIT && auto_policy(lock) == AUTO_COHORTS; i++) {
+        uint64_t since = now_ns();
+        auto_spin_for_grant(self, AUTO_LONG * spin_limit());
+        if (!MODEL_CHECKED && now_ns() - since > AUTO_PREEMPTED_NS)
+            store_relaxed(&self->more[AUTO_CROWDED], 1);
+        if (!still_waiting(load_relaxed(&self->cell)))
+            break;
+    }
+    return wait_for_grant(&self->cell, &self->asleep, SPIN_THEN_PARK, true, NULL);
+}
+
+/* The caller, which has released a lock in the middle of a series, is about to use this
+ * one, usually the same. */
+static inline void auto_note_return(struct lock *lock)
+{
+    uint32_t since = load_relaxed(&held_nodes()->released);
+    store_relaxed(&held_nodes()->released, 0);
+    store_relaxed(&auto_record_of(lock)->away, (uint32_t)now_ns() - since);
+}
+
+/* Joins the queue of the caller's NUMA node and waits until the caller is first there.
+ * Returns its node, which is in the caller's cache then; or NULL if there is no queue,
+ * or the lock's policy has changed; `*moved`: the caller has become a sleeper of the
+ * word. */
+static inline struct waiter *auto_cohort_enter(struct lock *lock, bool *moved)
+{
+    uint32_t index = current_cohort() % SIDE_BLOCKS_MAX;
+    struct side_block *block =
+        side_memory_get_unless_scarce(auto_directory(lock), index);
+    if (!block)
+        return NULL;
+    struct waiter *self = waiter_take();
+    self->may_change = true;
+    held_node_prepare(lock, self);
+    store_relaxed(&self->more[AUTO_COHORT], index);
+    store_relaxed(&self->more[AUTO_CROWDED], 0);
+    store_relaxed(auto_handovers(self), 0);
+    held_nodes_expect(lock, self);
+    uint32_t before = exchange_acq_rel(&block->words[0], self->link.id);
+    if (before) {
+        store_release(&waiter_at(before)->next, self->link.id);
+        if (auto_cohort_wait(lock, self) != WAITER_GRANTED) {
+            held_nodes_cancel(lock);
+            auto_give_moved(self);
+            *moved = true;
+            return NULL;
+        }
+    }
+    if (load_relaxed(auto_handovers(self)) || auto_policy(lock) == AUTO_COHORTS)
+        return self;
+    held_nodes_cancel(lock);
+    auto_cohort_pass(self, auto_cohort_end(lock, self), 0);
+    return NULL;
+}
+
+#endif
