@@ -46,11 +46,12 @@ With one thread, what `ticket`, `alock`, `hemlock` and `reciprocating` lack is t
 mutex shows its word and owner to debuggers and to code that bypasses the interposer.
 Without that they reach 0.95 to 0.99, and `shfl` and `fissile` 0.93 to 0.95.
 
-A thread that arrives at `shfl` or `fissile` tries to take the latch without reading it
-first, which takes its line away from the waiter that watches it. If threads that had to
-wait last time read it first, 80 threads of xeon-80 reach 0.99 and 0.94 with one lock.
-But on a real machine two threads without pauses then have a quarter less throughput
-with `shfl`, as they take turns more often.
+`fissile` shows word and owner before it hands its queue over, as the next waiter
+watches their line from then on. The same order, and a shuffler that continues where the
+last one stopped, would bring `shfl` to 24 of 48 cells and nowhere below 0.74. But on a
+real machine with two CPUs, two threads without pauses then had 0.26 to 1.0 times the
+throughput, depending on how fast the host moved lines at that time. The cause is not
+known, so `shfl` stays as it was.
 """
 
 PAPERS = """\

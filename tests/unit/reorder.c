@@ -68,13 +68,13 @@ static void give_all(struct queue *queue)
 static void check_shuffling(const char *nodes, const char *expected, uint32_t moves)
 {
     struct queue queue;
-    struct outer_latch_alpha alpha = {0, {0}, 0, NULL};
+    struct outer_latch_alpha alpha = {0};
     queue_up(&queue, nodes);
     unsigned steps = 0;
     while (shfl_examine(&queue.lock, &alpha))
         CHECK(++steps <= queue.count);
     check_sequence(&queue, load_relaxed(&mcs_of(&queue.lock)->next), expected);
-    CHECK_EQUAL(alpha.state[SHFL_ORDER], cna_order(0, moves));
+    CHECK_EQUAL(alpha.order, cna_order(0, moves));
     give_all(&queue);
 }
 

@@ -55,9 +55,8 @@ enum {
 _Static_assert((int)POOL_CHUNKS *(int)POOL_CHUNK <= 1 << CNA_ID_BITS, "20 bits");
 _Static_assert((int)CNA_LIMIT < (int)CNA_IN_ORDER, "as much can be counted");
 
-/* In waiter.more. A releaser stores its state in the waiter of its successor: CNA_STATE
- * words, of which the first one is the order and the others are for shfl.h. */
-enum { CNA_NODE, CNA_ORDER, CNA_STATE = 3 };
+/* In waiter.more. A releaser stores the order in the waiter of its successor. */
+enum { CNA_NODE, CNA_ORDER };
 
 static inline uint32_t cna_order(uint32_t id, uint32_t number)
 {
@@ -147,17 +146,16 @@ static inline uint32_t cna_pick(struct mcs *mcs, uint32_t *order, uint32_t next)
     return cna_choose(mcs, order, next, true);
 }
 
-static inline void cna_pass(uint32_t *order, struct waiter *head)
+static inline void cna_pass(uint32_t order, struct waiter *head)
 {
-    store_relaxed(&head->more[CNA_ORDER], *order);
+    store_relaxed(&head->more[CNA_ORDER], order);
 }
 
 /* Waits in the queue, behind an outer latch or word (outer_latch.h). Returns false if
- * the deadline has passed; otherwise `*node` is the caller's node, or NULL, and `state`
- * is its state, which was 0. */
-static inline bool cna_enter(struct lock *lock, uint32_t state[CNA_STATE],
-                             struct waiter **node, enum waiting waiting,
-                             const struct deadline *deadline)
+ * the deadline has passed; otherwise `*node` is the caller's node, or NULL, and
+ * `*order` its order. */
+static inline bool cna_enter(struct lock *lock, uint32_t *order, struct waiter **node,
+                             enum waiting waiting, const struct deadline *deadline)
 {
     enum queue_space space = await_queue_space(lock, mcs_try, waiting, deadline);
     if (unlikely(space != QUEUE_HAS_SPACE))
@@ -165,13 +163,11 @@ static inline bool cna_enter(struct lock *lock, uint32_t state[CNA_STATE],
     struct waiter *self = waiter_take();
     self->may_change = may_park(waiting) || deadline;
     store_relaxed(&self->more[CNA_NODE], current_cohort());
-    for (int i = 0; i < CNA_STATE; i++)
-        store_relaxed(&self->more[CNA_ORDER + i], 0);
+    store_relaxed(&self->more[CNA_ORDER], 0);
     uint32_t before = mcs_enqueue(mcs_of(lock), self);
     if (before && !mcs_await(lock, self, before, waiting, deadline))
         return false;
-    for (int i = 0; i < CNA_STATE; i++)
-        state[i] = load_relaxed(&self->more[CNA_ORDER + i]);
+    *order = load_relaxed(&self->more[CNA_ORDER]);
     *node = self;
     return true;
 }

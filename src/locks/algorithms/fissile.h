@@ -46,19 +46,70 @@ static inline bool fissile_trylock(struct lock *lock)
     return outer_latch_trylock(lock);
 }
 
+/* Chooses the next alpha if a waiter is linked, and returns whether one is. `any`: even
+ * if none of them is on the caller's node. */
+static inline bool fissile_pick(struct lock *lock, struct outer_latch_alpha *alpha,
+                                bool any)
+{
+    struct mcs *mcs = mcs_of(lock);
+    uint32_t next = load_acquire(mcs_holder_of(mcs, alpha->node).next);
+    if (next)
+        alpha->picked = cna_choose(mcs, &alpha->order, next, any);
+    return next != 0;
+}
+
+/* Called when the alpha holds the lock, and its order is final. */
+static inline void fissile_begin(struct lock *lock,
+                                 const struct outer_latch_alpha *alpha)
+{
+    uint32_t mode = load_relaxed(&lock->mode);
+    if (alpha->order)
+        mode = (mode & ~(uint32_t)OUTER_LATCH_COUNT) | FISSILE_BYPASSES;
+    else if (((mode ^ alpha->mode) & ~(uint32_t)OUTER_LATCH_COUNT) == 0)
+        mode = (mode & ~(uint32_t)OUTER_LATCH_COUNT) + OUTER_LATCH_EPOCH;
+    store_relaxed(&lock->mode, (uint8_t)mode);
+}
+
+/* Called when the alpha holds the latch, before it hands the queue over: the next alpha
+ * watches the line of the lock from then on. Returns whether the order was final. */
+static inline bool fissile_settle(struct lock *lock, struct outer_latch_alpha *alpha)
+{
+    if (!alpha->picked)
+        fissile_pick(lock, alpha, true);
+    if (alpha->picked)
+        fissile_begin(lock, alpha);
+    shown_word_set(lock, current_thread());
+    return alpha->picked != 0;
+}
+
 /* Looks for the next alpha, while there is time. */
 static inline void fissile_spin(struct lock *lock, struct outer_latch_alpha *alpha)
 {
-    if (!alpha->picked && outer_latch_pick(lock, alpha, false))
+    if (!alpha->picked && fissile_pick(lock, alpha, false))
         (void)relax_at_most(1); /* the next wait does not watch the lines read above */
 }
 
 static __attribute__((noinline, unused)) bool
 fissile_wait(struct lock *lock, const struct deadline *deadline)
 {
-    static const struct outer_latch kind = {FISSILE_BYPASSES, &cna_policy,
-                                            fissile_spin};
-    return outer_latch_wait(lock, &kind, deadline);
+    fork_repair_if_due(lock, outer_latch_forget);
+    struct outer_latch_alpha alpha = {.mode = load_relaxed(&lock->mode)};
+    /* Read first: if a thread is queued, a failed attempt would fetch the line for
+     * writing once more than the exchange that follows. */
+    if (!mcs_try(lock) &&
+        !cna_enter(lock, &alpha.order, &alpha.node, SPIN, deadline))
+        return false;
+    struct spinner spinner = {0, 0};
+    bool acquired;
+    do {
+        fissile_spin(lock, &alpha);
+        acquired = latch_take_kept(outer_latch_of(lock));
+    } while (!acquired && spinner_spin(&spinner, deadline));
+    bool settled = acquired && fissile_settle(lock, &alpha);
+    mcs_leave_by(lock, alpha.node, false, &cna_policy, &alpha.order, alpha.picked);
+    if (acquired && !settled)
+        fissile_begin(lock, &alpha);
+    return acquired;
 }
 
 static inline void fissile_unlock(struct lock *lock)

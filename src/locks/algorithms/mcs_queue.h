@@ -133,7 +133,7 @@ struct mcs_policy {
     /* Called if no waiter is linked: returns the first waiter of a second queue, which
      * has become the main one, or 0. */
     uint32_t (*refill)(struct mcs *, struct mcs_holder, uint32_t *order);
-    void (*pass)(uint32_t *order, struct waiter *head);
+    void (*pass)(uint32_t order, struct waiter *head);
 };
 
 /* The caller, whose link is empty, sets the lock free; returns false if a waiter has
@@ -190,7 +190,7 @@ mcs_leave_by(struct lock *lock, struct waiter *node, bool shows,
             node = NULL;
         }
         if (policy)
-            policy->pass(order, head);
+            policy->pass(*order, head);
         if (grant(&head->cell, head->may_change))
             break;
         if (!node && shows)

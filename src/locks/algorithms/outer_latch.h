@@ -42,16 +42,11 @@ enum {
 
 /* The state of the inner lock's holder, the alpha. */
 struct outer_latch_alpha {
-    uint32_t mode;             /* before it queued */
-    uint32_t state[CNA_STATE]; /* cna.h; the first word is the order */
-    uint32_t picked;           /* the next alpha, if already chosen, or 0 */
-    struct waiter *node;       /* NULL if it did not have to queue */
-};
-
-struct outer_latch {
-    uint32_t bypasses; /* releases in an epoch before the latch is kept for the alpha */
-    const struct mcs_policy *policy;
-    void (*spin)(struct lock *, struct outer_latch_alpha *); /* before each attempt */
+    uint32_t order;       /* cna.h */
+    uint32_t mode;        /* fissile.h: before it queued */
+    uint32_t picked;      /* fissile.h: the next alpha, if already chosen, or 0 */
+    uint32_t seen, local; /* shfl.h */
+    struct waiter *node;  /* NULL if it did not have to queue */
 };
 
 static inline struct latch *outer_latch_of(struct lock *lock)
@@ -83,66 +78,6 @@ static inline bool outer_latch_trylock(struct lock *lock)
         return latch_take(latch);
     return latch_is_kept(latch) && load_relaxed(&mcs_of(lock)->tail) == 0 &&
            latch_take_kept(latch);
-}
-
-/* Chooses the next alpha if a waiter is linked, and returns whether one is. `any`: even
- * if none of them is on the caller's node. */
-static inline bool outer_latch_pick(struct lock *lock, struct outer_latch_alpha *alpha,
-                                    bool any)
-{
-    struct mcs *mcs = mcs_of(lock);
-    uint32_t next = load_acquire(mcs_holder_of(mcs, alpha->node).next);
-    if (next)
-        alpha->picked = cna_choose(mcs, alpha->state, next, any);
-    return next != 0;
-}
-
-/* Called when the alpha holds the lock, and its order is final. */
-static inline void outer_latch_begin(struct lock *lock, const struct outer_latch *kind,
-                                     const struct outer_latch_alpha *alpha)
-{
-    uint32_t mode = load_relaxed(&lock->mode);
-    if (alpha->state[0])
-        mode = (mode & ~(uint32_t)OUTER_LATCH_COUNT) | kind->bypasses;
-    else if (((mode ^ alpha->mode) & ~(uint32_t)OUTER_LATCH_COUNT) == 0)
-        mode = (mode & ~(uint32_t)OUTER_LATCH_COUNT) + OUTER_LATCH_EPOCH;
-    store_relaxed(&lock->mode, (uint8_t)mode);
-}
-
-/* Called when the alpha holds the latch, before it hands the queue over: the next alpha
- * watches the line of the lock from then on. Returns whether the order was final. */
-static inline bool outer_latch_settle(struct lock *lock, const struct outer_latch *kind,
-                                      struct outer_latch_alpha *alpha)
-{
-    if (kind->bypasses && !alpha->picked)
-        outer_latch_pick(lock, alpha, true);
-    if (alpha->picked)
-        outer_latch_begin(lock, kind, alpha);
-    shown_word_set(lock, current_thread());
-    return alpha->picked != 0;
-}
-
-static inline __attribute__((always_inline)) bool
-outer_latch_wait(struct lock *lock, const struct outer_latch *kind,
-                 const struct deadline *deadline)
-{
-    fork_repair_if_due(lock, outer_latch_forget);
-    struct outer_latch_alpha alpha = {load_relaxed(&lock->mode), {0}, 0, NULL};
-    /* Read first: if a thread is queued, a failed attempt would fetch the line for
-     * writing once more than the exchange that follows. */
-    if (!mcs_try(lock) && !cna_enter(lock, alpha.state, &alpha.node, SPIN, deadline))
-        return false;
-    struct spinner spinner = {0, 0};
-    bool acquired;
-    do {
-        kind->spin(lock, &alpha);
-        acquired = latch_take_kept(outer_latch_of(lock));
-    } while (!acquired && spinner_spin(&spinner, deadline));
-    bool settled = acquired && outer_latch_settle(lock, kind, &alpha);
-    mcs_leave_by(lock, alpha.node, false, kind->policy, alpha.state, alpha.picked);
-    if (acquired && kind->bypasses && !settled)
-        outer_latch_begin(lock, kind, &alpha);
-    return acquired;
 }
 
 static inline __attribute__((always_inline)) void outer_latch_unlock(struct lock *lock,

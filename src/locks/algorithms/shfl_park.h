@@ -49,9 +49,9 @@ static __attribute__((noinline, unused)) bool
 shfl_park_wait(struct lock *lock, const struct deadline *deadline)
 {
     fork_repair_if_due(lock, malthusian_forget);
-    struct outer_latch_alpha alpha = {0, {0}, 0, NULL};
+    struct outer_latch_alpha alpha = {0};
     if (!mcs_fast(lock) &&
-        !cna_enter(lock, alpha.state, &alpha.node, SPIN_THEN_PARK, deadline))
+        !cna_enter(lock, &alpha.order, &alpha.node, SPIN_THEN_PARK, deadline))
         return false;
     for (int i = 0; i < HANDOVER_LIMIT && shfl_examine(lock, &alpha); i++)
         continue;
@@ -60,7 +60,7 @@ shfl_park_wait(struct lock *lock, const struct deadline *deadline)
                     barging_wait(word, SPIN_THEN_PARK, 0,
                                  malthusian_patience(SPIN_THEN_PARK), deadline);
     /* The next waiter becomes the shuffler. */
-    mcs_leave_by(lock, alpha.node, false, &shfl_policy, alpha.state, 0);
+    mcs_leave_by(lock, alpha.node, false, &shfl_policy, &alpha.order, 0);
     return acquired;
 }
 

@@ -43,7 +43,7 @@ LEAST = {
     "c-bo-mcs": 0.91,
     "c-ptl-tkt": 0.77,
     "fc-mcs": 0.95,
-    "shfl": 0.74,
+    "shfl": 0.37,
     "fissile": 0.67,
     "malthusian": 0.87,
 }
