@@ -2,6 +2,11 @@
 /*
  * The lock of mcs_queue.h whose holder never has a node (K42; see mcs.h), for locks
  * that have no place for it. Each hand-over moves the holder's link to the lock.
+ *
+ *   tail  0 free; TAIL_HELD held, and no thread waits; otherwise the last waiter's id
+ *   next  the id of the first waiter once it is linked, or 0
+ *
+ * The release of the tail in mcs_unlock pairs with the acquisition in mcs_fast.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_MCS_NODELESS_H
 #define HASP_LOCKS_ALGORITHMS_MCS_NODELESS_H
