@@ -81,7 +81,7 @@ def checker(build_dir: Path) -> Checker:
 
 
 # One of each folder that mutants are made of; the others are slow.
-QUICK = {"ttas", "mcs-park", "mutex:ttas", "spinlock:ticket", "barrier:tournament"}
+QUICK = {"ttas", "mcs-park", "spinlock:ticket", "barrier:tournament"}
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from preload import matrix
 from tree import build, copy_tree, keep_only
 
 pytestmark = [
+    pytest.mark.slow,  # builds a library of its own
     pytest.mark.timeout(180),
     pytest.mark.skipif(
         shutil.which("valgrind") is None,
