@@ -11,7 +11,7 @@
  * PARKING. use_park_cost(ns, measured) says what the locks know of the cost of parking
  * (platform.h: spin_limit) as soon as the lock is chosen: `ns` natively, on a simulated
  * machine the measure in its file. If it was not measured (ns 0), they estimate it from
- * the cost of a system call, as under `hasp run` do locks that never park.
+ * the cost of a system call, as locks that never park do under `hasp run`.
  *
  * WORKERS. run_workers runs `count` bodies concurrently, body i on CPU cpus[i] (cpus
  * NULL or cpus[i] -1: any CPU), and returns when all have ended. If a CPU cannot be

@@ -254,7 +254,7 @@ class Declarations:
         self._replaced(call, made if alone else f"({made}, 0)")
 
     def _replaced(self, call: Node, text: str) -> None:
-        """Replace a call that creates or ends a lock."""
+        """Replace a call that creates or destroys a lock."""
         found = call_text(call)
         if found is None:
             self._refuse(call, f"{call.name}() is called in a macro")

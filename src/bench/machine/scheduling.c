@@ -70,13 +70,21 @@ static void pause_body(unsigned index, void *argument)
     }
 }
 
-bool measure_pause(const struct request *request)
+/* Measures what one worker does in batches. */
+static bool measure_alone(const struct request *request, const char *name,
+                          unsigned batch,
+                          void (*body)(unsigned index, void *argument))
 {
     static struct exchange exchange;
     exchange_prepare(&exchange, request);
-    run_on(request, 1, pause_body, &exchange);
-    print_exchange(&exchange, request, "pause", exchange.samples, PAUSES);
+    run_on(request, 1, body, &exchange);
+    print_exchange(&exchange, request, name, exchange.samples, batch);
     return true;
+}
+
+bool measure_pause(const struct request *request)
+{
+    return measure_alone(request, "pause", PAUSES, pause_body);
 }
 
 static void call_body(unsigned index, void *argument)
@@ -93,11 +101,7 @@ static void call_body(unsigned index, void *argument)
 
 bool measure_call(const struct request *request)
 {
-    static struct exchange exchange;
-    exchange_prepare(&exchange, request);
-    run_on(request, 1, call_body, &exchange);
-    print_exchange(&exchange, request, "call", exchange.samples, CALLS);
-    return true;
+    return measure_alone(request, "call", CALLS, call_body);
 }
 
 /* Sleeps until the baton is `mine`, then passes it on. */

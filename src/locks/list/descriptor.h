@@ -76,7 +76,7 @@ struct lock_descriptor {
     struct lock_operations operations;
 };
 
-/* Returns whether threads sleep for the lock, be it in its wrapper. */
+/* Returns whether threads that wait for the lock, or for its wrapper, sleep. */
 static inline bool lock_may_park(struct lock_descriptor lock)
 {
     return lock.parks || (lock.waiting && strcmp(lock.waiting, "restricted") == 0);
