@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,7 @@ def test_each_executor_is_measured_beside_glibc(
     assert delegation.measure_delegation(delegation.Options(runs=1)) == 0
     table = capsys.readouterr().out
     assert "adaptive" in table and "lock:futex" in table
+    assert re.search(r"^adaptive to (glibc|lock:futex), few: \d+\.\d\dx", table, re.M)
     delegation.measure_delegation(delegation.Options(runs=1, json=str(written)))
     rows = [json.loads(line) for line in written.read_text().splitlines()]
     subjects = {row["subject"] for row in rows}

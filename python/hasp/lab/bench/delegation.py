@@ -20,6 +20,8 @@ WORKLOAD = "delegation"
 REFERENCE = "glibc"
 LOCKS = ("futex", "mcs", "mcs-park")
 ROUNDS, QUICK_ROUNDS = 21, 5
+PLAIN = (REFERENCE, "lock:futex")  # what a program has without delegation
+CHOSEN = "adaptive"
 WINDOW_NS = 40_000_000
 
 
@@ -134,6 +136,17 @@ def _rows(runs: Sequence[Record], wanted: Sequence[Case]) -> Iterator[tuple[str,
             yield case.name, subject, millions, per_hold, ratio
 
 
+def _chosen(runs: Sequence[Record], wanted: Sequence[Case]) -> Iterator[str]:
+    """Yield, for each case, how the default executor compares with the faster lock."""
+    for case in wanted:
+        chosen = _samples(runs, CHOSEN, case)
+        plain = {name: _samples(runs, name, case) for name in PLAIN}
+        if chosen and all(plain.values()):
+            best = max(plain, key=lambda name: median(plain[name]))
+            ratio = factor_text(chosen, plain[best])
+            yield f"{CHOSEN} to {best}, {case.name}: {ratio}"
+
+
 def _print(runs: Sequence[Record], wanted: Sequence[Case]) -> None:
     table = output.table()
     numbers = ("M/S", "A HOLD")
@@ -142,3 +155,5 @@ def _print(runs: Sequence[Record], wanted: Sequence[Case]) -> None:
     for row in _rows(runs, wanted):
         table.add_row(*row)
     output.console().print(table)
+    for line in _chosen(runs, wanted):
+        output.console().print(line, highlight=False, markup=False)
