@@ -147,52 +147,68 @@ static inline uint64_t as_word(const void *bytes, size_t length, bool *are)
     return word;
 }
 
-static int put_anyhow(struct hasp_map *map, struct map_span key, struct map_span value)
+/* How an entry is stored: whatever there is, or only if the key is absent. */
+enum storing { PUT, INSERT };
+
+#define PUBLIC_INLINE static inline __attribute__((always_inline))
+
+PUBLIC_INLINE int store_anyhow(struct hasp_map *map, enum storing how,
+                               struct map_span key, struct map_span value)
 {
     if (unlikely(map->servers != NULL))
-        return ask(map, SERVED_PUT, key, value);
+        return ask(map, how == PUT ? SERVED_PUT : SERVED_INSERT, key, value);
     struct epochs_record *record = threads_record();
-    return unlikely(!record) ? MAP_NO_MEMORY : map_put(&map->map, record, key, value);
+    if (unlikely(!record))
+        return MAP_NO_MEMORY;
+    return how == PUT ? map_put(&map->map, record, key, value)
+                      : map_insert(&map->map, record, key, value);
 }
 
 /* Entries that are words have functions of their own, which are faster; they leave what
  * is unusual, and all other maps. */
-int hasp_map_put(struct hasp_map *map, const void *key, size_t key_bytes,
-                 const void *value, size_t value_bytes)
+PUBLIC_INLINE int store_bytes(struct hasp_map *map, enum storing how,
+                              struct map_span key, struct map_span value)
 {
     bool are_words = true;
-    uint64_t key_word = as_word(key, key_bytes, &are_words);
-    uint64_t word = as_word(value, value_bytes, &are_words);
+    uint64_t key_word = as_word(key.bytes, key.length, &are_words);
+    uint64_t word = as_word(value.bytes, value.length, &are_words);
     int result = WORDS_ELSEWHERE;
     if (are_words)
-        result = words_put(&map->map, threads_own, key_word, word);
+        result = how == PUT ? words_put(&map->map, threads_own, key_word, word)
+                            : words_insert(&map->map, threads_own, key_word, word);
     if (unlikely(result == WORDS_ELSEWHERE))
-        result = put_anyhow(map, span(key, key_bytes), span(value, value_bytes));
+        result = store_anyhow(map, how, key, value);
     return result;
 }
 
-static int insert_anyhow(struct hasp_map *map, struct map_span key,
-                         struct map_span value)
+PUBLIC_INLINE int store_word(struct hasp_map *map, enum storing how, uint64_t key,
+                             uint64_t value)
 {
-    if (unlikely(map->servers != NULL))
-        return ask(map, SERVED_INSERT, key, value);
-    struct epochs_record *record = threads_record();
-    return unlikely(!record) ? MAP_NO_MEMORY
-                             : map_insert(&map->map, record, key, value);
+    return has_words(&map->map) ? store_anyhow(map, how, span(&key, sizeof key),
+                                               span(&value, sizeof value))
+                                : MAP_BAD_KEY;
+}
+
+int hasp_map_put(struct hasp_map *map, const void *key, size_t key_bytes,
+                 const void *value, size_t value_bytes)
+{
+    return store_bytes(map, PUT, span(key, key_bytes), span(value, value_bytes));
 }
 
 int hasp_map_insert(struct hasp_map *map, const void *key, size_t key_bytes,
                     const void *value, size_t value_bytes)
 {
-    bool are_words = true;
-    uint64_t key_word = as_word(key, key_bytes, &are_words);
-    uint64_t word = as_word(value, value_bytes, &are_words);
-    int result = WORDS_ELSEWHERE;
-    if (are_words)
-        result = words_insert(&map->map, threads_own, key_word, word);
-    if (unlikely(result == WORDS_ELSEWHERE))
-        result = insert_anyhow(map, span(key, key_bytes), span(value, value_bytes));
-    return result;
+    return store_bytes(map, INSERT, span(key, key_bytes), span(value, value_bytes));
+}
+
+int words_put_anyhow(struct hasp_map *map, uint64_t key, uint64_t value)
+{
+    return store_word(map, PUT, key, value);
+}
+
+int words_insert_anyhow(struct hasp_map *map, uint64_t key, uint64_t value)
+{
+    return store_word(map, INSERT, key, value);
 }
 
 static int remove_anyhow(struct hasp_map *map, struct map_span key)
@@ -258,20 +274,6 @@ int words_get_anyhow(struct hasp_map *map, uint64_t key, uint64_t *value)
     *value = 0;
     return has_words(&map->map)
                ? get_anyhow(map, span(&key, sizeof key), value, &length)
-               : MAP_BAD_KEY;
-}
-
-int words_put_anyhow(struct hasp_map *map, uint64_t key, uint64_t value)
-{
-    return has_words(&map->map)
-               ? put_anyhow(map, span(&key, sizeof key), span(&value, sizeof value))
-               : MAP_BAD_KEY;
-}
-
-int words_insert_anyhow(struct hasp_map *map, uint64_t key, uint64_t value)
-{
-    return has_words(&map->map)
-               ? insert_anyhow(map, span(&key, sizeof key), span(&value, sizeof value))
                : MAP_BAD_KEY;
 }
 
