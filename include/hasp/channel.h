@@ -57,6 +57,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "platform/linkage.h"
 #include "structures/channel/channel.h"
 #include "structures/channel/large.h"
 #include "structures/channel/receivers.h"
@@ -119,8 +120,8 @@ static inline int hasp_channel_init(struct hasp_channel *channel, uint32_t lines
 
 /** Makes the calling thread the sender, for good: a channel has one.
  * @return 0, EBUSY or EINVAL */
-static inline int hasp_sender_open(struct hasp_sender *sender,
-                                   struct hasp_channel *channel)
+MUST_CHECK static inline int hasp_sender_open(struct hasp_sender *sender,
+                                              struct hasp_channel *channel)
 {
     return sender_open(&sender->sender, (struct channel *)channel);
 }
@@ -128,9 +129,9 @@ static inline int hasp_sender_open(struct hasp_sender *sender,
 /** Makes the calling thread the receiver, for good: a channel has one.
  * @param bell NULL, or the one that all receivers of a set share
  * @return 0, EBUSY or EINVAL */
-static inline int hasp_receiver_open(struct hasp_receiver *receiver,
-                                     struct hasp_channel *channel,
-                                     struct hasp_bell *bell)
+MUST_CHECK static inline int hasp_receiver_open(struct hasp_receiver *receiver,
+                                                struct hasp_channel *channel,
+                                                struct hasp_bell *bell)
 {
     return receiver_open(&receiver->receiver, (struct channel *)channel,
                          bell ? &bell->bell : NULL);
@@ -175,8 +176,8 @@ static inline const struct deadline *hasp_channel_deadline(struct deadline *dead
 /** Sends a message of at most HASP_CHANNEL_BYTES bytes if a line is free. A full
  * channel may be reported until a quarter of its lines is free again.
  * @return 0, EAGAIN, EPIPE or EMSGSIZE */
-static inline int hasp_try_send(struct hasp_sender *sender, const void *data,
-                                size_t length)
+MUST_CHECK static inline int hasp_try_send(struct hasp_sender *sender, const void *data,
+                                           size_t length)
 {
     return sender_try(&sender->sender, data, length);
 }
@@ -201,8 +202,8 @@ static inline int hasp_send(struct hasp_sender *sender, const void *data, size_t
 /** Receives a message if there is one. Stores its length, even with EMSGSIZE.
  * @param room size of the buffer in bytes
  * @return 0, EAGAIN, EPIPE or EMSGSIZE */
-static inline int hasp_try_receive(struct hasp_receiver *receiver, void *data,
-                                   size_t room, size_t *length)
+MUST_CHECK static inline int hasp_try_receive(struct hasp_receiver *receiver,
+                                              void *data, size_t room, size_t *length)
 {
     return receiver_try(&receiver->receiver, data, room, length);
 }

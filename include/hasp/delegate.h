@@ -280,8 +280,8 @@ static inline const char *hasp_delegate_name_at(unsigned index)
         if (!TELLS_SANITIZER)                                                          \
             return prefix##_run(&object->object.delegate, section, context, waits);    \
         note_release(&told);                                                           \
-        void *result = prefix##_run(&object->object.delegate, hasp_told_section,       \
-                                    &told, waits);                                     \
+        void *result =                                                                 \
+            prefix##_run(&object->object.delegate, hasp_told_section, &told, waits);   \
         note_acquired(&told);                                                          \
         return result;                                                                 \
     }                                                                                  \

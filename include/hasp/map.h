@@ -109,7 +109,8 @@ struct hasp_map_options {
  * @param options NULL for all defaults
  * @return HASP_MAP_OK, BAD_OPTIONS, UNKNOWN_LOCK, NO_MEMORY (also if a server cannot
  * start) or OVER_BUDGET. */
-int hasp_map_create(struct hasp_map **m, const struct hasp_map_options *options);
+MUST_CHECK int hasp_map_create(struct hasp_map **m,
+                               const struct hasp_map_options *options);
 
 /** Destroys the map and gives its memory back. No thread may be using it. Does nothing
  * for NULL. */

@@ -50,6 +50,7 @@
 #include "library/condition.h"
 #include "library/mutex.h"
 #include "library/mutex_entries.h"
+#include "platform/linkage.h"
 #include "platform/native/sanitizer.h"
 
 /** A mutex whose algorithm is chosen at run time. Zeroed memory is one with the default
@@ -112,7 +113,7 @@ static inline int hasp_mutex_lock(struct hasp_mutex *mutex)
 
 /** @return 0 if the caller has acquired the mutex, or EBUSY. It may be EBUSY while the
  * mutex is free if threads wait for it. */
-static inline int hasp_mutex_trylock(struct hasp_mutex *mutex)
+MUST_CHECK static inline int hasp_mutex_trylock(struct hasp_mutex *mutex)
 {
     int result = mutex_trylock_any(&mutex->lock);
     if (result == 0)
@@ -124,8 +125,9 @@ static inline int hasp_mutex_trylock(struct hasp_mutex *mutex)
  * @param clock CLOCK_REALTIME or CLOCK_MONOTONIC
  * @return 0, ETIMEDOUT, or EINVAL for another clock or nanoseconds out of range (which
  * are checked only if the caller has to wait) */
-static inline int hasp_mutex_clocklock(struct hasp_mutex *mutex, clockid_t clock,
-                                       const struct timespec *at)
+MUST_CHECK static inline int hasp_mutex_clocklock(struct hasp_mutex *mutex,
+                                                  clockid_t clock,
+                                                  const struct timespec *at)
 {
     int result =
         mutex_lock_until(&mutex->lock, load_relaxed(&mutex->lock.algorithm), clock, at);
@@ -135,8 +137,8 @@ static inline int hasp_mutex_clocklock(struct hasp_mutex *mutex, clockid_t clock
 }
 
 /** hasp_mutex_clocklock() with CLOCK_REALTIME. */
-static inline int hasp_mutex_timedlock(struct hasp_mutex *mutex,
-                                       const struct timespec *at)
+MUST_CHECK static inline int hasp_mutex_timedlock(struct hasp_mutex *mutex,
+                                                  const struct timespec *at)
 {
     return hasp_mutex_clocklock(mutex, CLOCK_REALTIME, at);
 }
@@ -250,7 +252,8 @@ static inline int hasp_condition_broadcast(struct hasp_condition *condition)
         note_acquired(mutex);                                                          \
         return result;                                                                 \
     }                                                                                  \
-    static inline int hasp_mutex_##name##_trylock(struct hasp_mutex_##name *mutex)     \
+    MUST_CHECK static inline int hasp_mutex_##name##_trylock(                          \
+        struct hasp_mutex_##name *mutex)                                               \
     {                                                                                  \
         if (!mutex_##name##_trylock_entry(&mutex->mutex.lock))                         \
             return EBUSY;                                                              \
@@ -262,7 +265,7 @@ static inline int hasp_condition_broadcast(struct hasp_condition *condition)
         note_release(mutex);                                                           \
         return mutex_##name##_unlock_entry(&mutex->mutex.lock);                        \
     }                                                                                  \
-    static inline int hasp_mutex_##name##_clocklock(                                   \
+    MUST_CHECK static inline int hasp_mutex_##name##_clocklock(                        \
         struct hasp_mutex_##name *mutex, clockid_t clock, const struct timespec *at)   \
     {                                                                                  \
         int result =                                                                   \
@@ -271,8 +274,8 @@ static inline int hasp_condition_broadcast(struct hasp_condition *condition)
             note_acquired(mutex);                                                      \
         return result;                                                                 \
     }                                                                                  \
-    static inline int hasp_mutex_##name##_timedlock(struct hasp_mutex_##name *mutex,   \
-                                                    const struct timespec *at)         \
+    MUST_CHECK static inline int hasp_mutex_##name##_timedlock(                        \
+        struct hasp_mutex_##name *mutex, const struct timespec *at)                    \
     {                                                                                  \
         return hasp_mutex_##name##_clocklock(mutex, CLOCK_REALTIME, at);               \
     }                                                                                  \

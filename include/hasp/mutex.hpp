@@ -37,7 +37,8 @@ namespace hasp
 namespace internal
 {
 
-template <class Exception> [[noreturn]] void fail([[maybe_unused]] const Exception &exception)
+template <class Exception>
+[[noreturn]] void fail([[maybe_unused]] const Exception &exception)
 {
 #ifdef __cpp_exceptions
     throw exception;
@@ -107,7 +108,7 @@ moment after(const std::chrono::duration<Rep, Period> &time)
         {                                                                              \
             ::hasp_mutex_##id##_lock(&mutex);                                          \
         }                                                                              \
-        static bool try_lock(type &mutex) noexcept                                     \
+        [[nodiscard]] static bool try_lock(type &mutex) noexcept                       \
         {                                                                              \
             return ::hasp_mutex_##id##_trylock(&mutex) == 0;                           \
         }                                                                              \
@@ -142,7 +143,7 @@ struct by_name {
     {
         ::hasp_mutex_lock(&mutex);
     }
-    static bool try_lock(type &mutex) noexcept
+    [[nodiscard]] static bool try_lock(type &mutex) noexcept
     {
         return ::hasp_mutex_trylock(&mutex) == 0;
     }
@@ -159,7 +160,8 @@ struct by_name {
     {
         if (!moment)
             return ::hasp_condition_wait(&condition, &mutex);
-        return ::hasp_condition_clockwait(&condition, &mutex, moment->clock, &moment->at);
+        return ::hasp_condition_clockwait(&condition, &mutex, moment->clock,
+                                          &moment->at);
     }
     static void destroy(type &mutex) noexcept
     {
@@ -189,14 +191,14 @@ template <class Algorithm = futex> class mutex
     }
 
     /** Returns whether the caller has acquired the mutex, without waiting. */
-    bool try_lock() noexcept
+    [[nodiscard]] bool try_lock() noexcept
     {
         return Algorithm::try_lock(state);
     }
 
     /** Waits at most that long; returns whether the caller has acquired the mutex. */
     template <class Rep, class Period>
-    bool try_lock_for(const std::chrono::duration<Rep, Period> &time)
+    [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period> &time)
     {
         return Algorithm::lock_until(state, internal::after(time));
     }
@@ -204,7 +206,8 @@ template <class Algorithm = futex> class mutex
     /** Waits at most until that time; returns whether the caller has acquired the
      * mutex. */
     template <class Clock, class Duration>
-    bool try_lock_until(const std::chrono::time_point<Clock, Duration> &time)
+    [[nodiscard]] bool
+    try_lock_until(const std::chrono::time_point<Clock, Duration> &time)
     {
         return Algorithm::lock_until(state, internal::until(time));
     }
@@ -276,17 +279,18 @@ class shared_mutex
     {
         internal::check_acquired(::hasp_rwlock_write_lock(&state));
     }
-    bool try_lock() noexcept
+    [[nodiscard]] bool try_lock() noexcept
     {
         return ::hasp_rwlock_write_trylock(&state) == 0;
     }
     template <class Rep, class Period>
-    bool try_lock_for(const std::chrono::duration<Rep, Period> &time)
+    [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period> &time)
     {
         return lock_by(internal::after(time));
     }
     template <class Clock, class Duration>
-    bool try_lock_until(const std::chrono::time_point<Clock, Duration> &time)
+    [[nodiscard]] bool
+    try_lock_until(const std::chrono::time_point<Clock, Duration> &time)
     {
         return lock_by(internal::until(time));
     }
@@ -299,17 +303,19 @@ class shared_mutex
     {
         internal::check_acquired(::hasp_rwlock_read_lock(&state));
     }
-    bool try_lock_shared() noexcept
+    [[nodiscard]] bool try_lock_shared() noexcept
     {
         return ::hasp_rwlock_read_trylock(&state) == 0;
     }
     template <class Rep, class Period>
-    bool try_lock_shared_for(const std::chrono::duration<Rep, Period> &time)
+    [[nodiscard]] bool
+    try_lock_shared_for(const std::chrono::duration<Rep, Period> &time)
     {
         return share_by(internal::after(time));
     }
     template <class Clock, class Duration>
-    bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration> &time)
+    [[nodiscard]] bool
+    try_lock_shared_until(const std::chrono::time_point<Clock, Duration> &time)
     {
         return share_by(internal::until(time));
     }
@@ -365,8 +371,9 @@ class condition_variable
                               const std::chrono::time_point<Clock, Duration> &time)
     {
         const internal::moment moment = internal::until(time);
-        return wait_on(*held.mutex(), &moment) == ETIMEDOUT ? std::cv_status::timeout
-                                                            : std::cv_status::no_timeout;
+        return wait_on(*held.mutex(), &moment) == ETIMEDOUT
+                   ? std::cv_status::timeout
+                   : std::cv_status::no_timeout;
     }
     template <class Mutex, class Clock, class Duration, class Predicate>
     bool wait_until(std::unique_lock<Mutex> &held,

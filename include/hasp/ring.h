@@ -86,16 +86,16 @@ static inline int hasp_ring_init(struct hasp_ring *ring, size_t bytes, uint32_t 
 
 /** Makes the calling thread the sender, for good: a ring has one.
  * @return 0, EBUSY or EINVAL */
-static inline int hasp_ring_sender_open(struct hasp_ring_sender *sender,
-                                        struct hasp_ring *ring)
+MUST_CHECK static inline int hasp_ring_sender_open(struct hasp_ring_sender *sender,
+                                                   struct hasp_ring *ring)
 {
     return ring_sender_open(&sender->sender, (struct channel *)ring);
 }
 
 /** Makes the calling thread the receiver, for good: a ring has one.
  * @return 0, EBUSY or EINVAL */
-static inline int hasp_ring_receiver_open(struct hasp_ring_receiver *receiver,
-                                          struct hasp_ring *ring)
+MUST_CHECK static inline int
+hasp_ring_receiver_open(struct hasp_ring_receiver *receiver, struct hasp_ring *ring)
 {
     return ring_receiver_open(&receiver->receiver, (struct channel *)ring, NULL);
 }
@@ -131,8 +131,8 @@ static inline int hasp_ring_receiver_peer(const struct hasp_ring_receiver *recei
  * @param data receives the address of the space, aligned to HASP_RING_ALIGNMENT, or
  * NULL
  * @return 0, EAGAIN, EPIPE or EMSGSIZE */
-static inline int hasp_ring_try_reserve(struct hasp_ring_sender *sender, size_t length,
-                                        void **data)
+MUST_CHECK static inline int hasp_ring_try_reserve(struct hasp_ring_sender *sender,
+                                                   size_t length, void **data)
 {
     return ring_try_reserve(&sender->sender, length, data);
 }
@@ -171,8 +171,8 @@ static inline int hasp_ring_commit(struct hasp_ring_sender *sender, size_t lengt
  * @param data receives its address, aligned to HASP_RING_ALIGNMENT
  * @param length receives its length in bytes
  * @return 0, EAGAIN or EPIPE */
-static inline int hasp_ring_try_peek(struct hasp_ring_receiver *receiver,
-                                     const void **data, size_t *length)
+MUST_CHECK static inline int hasp_ring_try_peek(struct hasp_ring_receiver *receiver,
+                                                const void **data, size_t *length)
 {
     return ring_try_peek(&receiver->receiver, data, length);
 }

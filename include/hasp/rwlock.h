@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "library/rwlock.h"
+#include "platform/linkage.h"
 #include "platform/native/sanitizer.h"
 
 /** A reader-writer lock. */
@@ -78,7 +79,7 @@ static inline int hasp_rwlock_write_lock(struct hasp_rwlock *lock)
 }
 
 /** @return 0, or EBUSY if the caller would have to wait */
-static inline int hasp_rwlock_read_trylock(struct hasp_rwlock *lock)
+MUST_CHECK static inline int hasp_rwlock_read_trylock(struct hasp_rwlock *lock)
 {
     int result = rwlock_try(&lock->lock, RWLOCK_TO_READ);
     if (result == 0)
@@ -87,7 +88,7 @@ static inline int hasp_rwlock_read_trylock(struct hasp_rwlock *lock)
 }
 
 /** @return 0, or EBUSY if the caller would have to wait */
-static inline int hasp_rwlock_write_trylock(struct hasp_rwlock *lock)
+MUST_CHECK static inline int hasp_rwlock_write_trylock(struct hasp_rwlock *lock)
 {
     int result = rwlock_try(&lock->lock, RWLOCK_TO_WRITE);
     if (result == 0)
@@ -100,8 +101,9 @@ static inline int hasp_rwlock_write_trylock(struct hasp_rwlock *lock)
  * @return 0, ETIMEDOUT, EDEADLK, or EINVAL for another clock or nanoseconds out of
  * range
  */
-static inline int hasp_rwlock_read_clocklock(struct hasp_rwlock *lock, clockid_t clock,
-                                             const struct timespec *at)
+MUST_CHECK static inline int hasp_rwlock_read_clocklock(struct hasp_rwlock *lock,
+                                                        clockid_t clock,
+                                                        const struct timespec *at)
 {
     int result = rwlock_enter_until(&lock->lock, RWLOCK_TO_READ, clock, at);
     if (result == 0)
@@ -110,8 +112,9 @@ static inline int hasp_rwlock_read_clocklock(struct hasp_rwlock *lock, clockid_t
 }
 
 /** Does the same for writing. */
-static inline int hasp_rwlock_write_clocklock(struct hasp_rwlock *lock, clockid_t clock,
-                                              const struct timespec *at)
+MUST_CHECK static inline int hasp_rwlock_write_clocklock(struct hasp_rwlock *lock,
+                                                         clockid_t clock,
+                                                         const struct timespec *at)
 {
     int result = rwlock_enter_until(&lock->lock, RWLOCK_TO_WRITE, clock, at);
     if (result == 0)
@@ -120,15 +123,15 @@ static inline int hasp_rwlock_write_clocklock(struct hasp_rwlock *lock, clockid_
 }
 
 /** hasp_rwlock_read_clocklock() with CLOCK_REALTIME. */
-static inline int hasp_rwlock_read_timedlock(struct hasp_rwlock *lock,
-                                             const struct timespec *at)
+MUST_CHECK static inline int hasp_rwlock_read_timedlock(struct hasp_rwlock *lock,
+                                                        const struct timespec *at)
 {
     return hasp_rwlock_read_clocklock(lock, CLOCK_REALTIME, at);
 }
 
 /** hasp_rwlock_write_clocklock() with CLOCK_REALTIME. */
-static inline int hasp_rwlock_write_timedlock(struct hasp_rwlock *lock,
-                                              const struct timespec *at)
+MUST_CHECK static inline int hasp_rwlock_write_timedlock(struct hasp_rwlock *lock,
+                                                         const struct timespec *at)
 {
     return hasp_rwlock_write_clocklock(lock, CLOCK_REALTIME, at);
 }

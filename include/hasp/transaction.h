@@ -177,7 +177,8 @@ struct hasp_tx_counts {
  * @param options NULL for all defaults
  * @return OK, BAD_OPTIONS, UNKNOWN_LOCK or NO_MEMORY (also if a server cannot start).
  */
-int hasp_tm_create(struct hasp_tm **tm, const struct hasp_tm_options *options);
+MUST_CHECK int hasp_tm_create(struct hasp_tm **tm,
+                              const struct hasp_tm_options *options);
 
 /** Gives back what belongs to it, retired blocks included. All its transactions are
  * closed. NULL is allowed. */
@@ -187,8 +188,8 @@ void hasp_tm_destroy(struct hasp_tm *tm);
  * @param tx receives it
  * @param options NULL for all defaults
  * @return OK, BAD_OPTIONS, NO_MEMORY or TOO_MANY. */
-int hasp_tx_open(struct hasp_tx **tx, struct hasp_tm *tm,
-                 const struct hasp_tx_options *options);
+MUST_CHECK int hasp_tx_open(struct hasp_tx **tx, struct hasp_tm *tm,
+                            const struct hasp_tx_options *options);
 
 /** Aborts the transaction if it is running, and frees it. NULL is allowed. */
 void hasp_tx_close(struct hasp_tx *tx);
@@ -196,7 +197,7 @@ void hasp_tx_close(struct hasp_tx *tx);
 /** Begins the transaction, after a pause if its last attempt has failed.
  * @return OK; NESTED, and then the one that is running goes on; or NO_MEMORY, which is
  * possible only in the first call of a thread. */
-static inline int hasp_tx_begin(struct hasp_tx *tx)
+MUST_CHECK static inline int hasp_tx_begin(struct hasp_tx *tx)
 {
     struct epochs_record *record = threads_record();
     return unlikely(!record) ? (int)HASP_TX_NO_MEMORY : tx_begin(&tx->inner, record);
@@ -206,7 +207,7 @@ static inline int hasp_tx_begin(struct hasp_tx *tx)
  * @return OK if it has taken effect. Otherwise it has not: AGAIN, begin it again;
  * TOO_LARGE or NO_MEMORY, also where an earlier operation has returned that; OUTSIDE.
  */
-static inline int hasp_tx_commit(struct hasp_tx *tx)
+MUST_CHECK static inline int hasp_tx_commit(struct hasp_tx *tx)
 {
     note_release(tx->inner.memory);
     return tx_commit(&tx->inner);
@@ -221,8 +222,8 @@ int hasp_tx_abort(struct hasp_tx *tx);
  * @param value receives the value; unchanged unless OK is returned
  * @return OK; or AGAIN, TOO_LARGE or NO_MEMORY: the transaction has failed, and every
  * operation returns the same until the commit or abort; or OUTSIDE */
-static inline int hasp_tx_load(struct hasp_tx *tx, const struct hasp_word *word,
-                               uint64_t *value)
+MUST_CHECK static inline int hasp_tx_load(struct hasp_tx *tx,
+                                          const struct hasp_word *word, uint64_t *value)
 {
     int result = tx_load(&tx->inner, &word->cell, value);
     note_acquired(tx->inner.memory);
@@ -247,7 +248,7 @@ int hasp_tx_forget(struct hasp_tx *tx, const struct hasp_word *word);
 /** Allocates memory, which is given back if the transaction aborts.
  * @param block receives the address of zeroed memory, aligned to 16 bytes
  * @return as hasp_tx_load() */
-int hasp_tx_allocate(struct hasp_tx *tx, size_t bytes, void **block);
+MUST_CHECK int hasp_tx_allocate(struct hasp_tx *tx, size_t bytes, void **block);
 
 /** Frees a block that hasp_tx_allocate() or hasp_tm_allocate() has returned, if the
  * transaction commits, and when no other one can read it. The transaction has made it
@@ -273,7 +274,8 @@ typedef int hasp_tx_body(struct hasp_tx *tx, void *argument);
 /** Runs the body as a transaction until it has committed or failed for good.
  * @param argument is passed to the body
  * @return OK; the number with which the body aborted; TOO_LARGE, NO_MEMORY or NESTED */
-static inline int hasp_tx_run(struct hasp_tx *tx, hasp_tx_body *body, void *argument)
+MUST_CHECK static inline int hasp_tx_run(struct hasp_tx *tx, hasp_tx_body *body,
+                                         void *argument)
 {
     for (;;) {
         int result = hasp_tx_begin(tx);

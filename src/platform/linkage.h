@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Encloses declarations of functions that are defined in C and may be called in C++. */
+/* What is said about functions where they are declared. C_LINKAGE_BEGIN and
+ * C_LINKAGE_END enclose those that are defined in C and may be called in C++.
+ * MUST_CHECK: the compiler warns where the result is ignored. */
 #ifndef HASP_PLATFORM_LINKAGE_H
 #define HASP_PLATFORM_LINKAGE_H
 
@@ -10,5 +12,7 @@
 #define C_LINKAGE_BEGIN
 #define C_LINKAGE_END
 #endif
+
+#define MUST_CHECK __attribute__((warn_unused_result))
 
 #endif

@@ -51,6 +51,32 @@ def test_all_compile_together(installed: Installed, compiler: str, order: int) -
     assert done.returncode == 0, done.stderr
 
 
+IGNORED = """
+void ignore(struct hasp_mutex *mutex, struct hasp_mutex_mcs *mcs, struct hasp_tx *tx,
+            struct hasp_map **map, struct hasp_rwlock *rwlock)
+{
+    hasp_mutex_trylock(mutex);
+    hasp_mutex_mcs_timedlock(mcs, NULL);
+    hasp_rwlock_write_trylock(rwlock);
+    hasp_tx_commit(tx);
+    hasp_map_create(map, NULL);
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_ignoring_a_result_that_matters_is_warned_about(
+    installed: Installed, compiler: str, tmp_path: Path
+) -> None:
+    source = tmp_path / ("ignored.cpp" if "++" in compiler else "ignored.c")
+    headers = "".join(f"#include <hasp/{header}>\n" for header in C_HEADERS)
+    source.write_text(headers + IGNORED)
+    flags = installed.flags("--cflags")
+    command = [*compiler.split(), *flags, "-S", "-o", "-", str(source)]
+    said = subprocess.run(command, capture_output=True, text=True).stderr
+    assert said.count("[-Wunused-result]") == 5, said
+
+
 @pytest.mark.parametrize("header", C_HEADERS)
 def test_every_macro_has_the_prefix(installed: Installed, header: str) -> None:
     all_of_it = compile_alone(installed, "gcc -std=c11", header, "-dD", "-E").stdout
