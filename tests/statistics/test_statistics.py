@@ -15,6 +15,7 @@ from scipy.stats import t as student
 
 from hasp.statistics import outliers, ratio_of_medians
 from hasp.statistics.narrow import half_width, half_widths
+from hasp.statistics.ratio import median_of_ratios
 
 
 @pytest.fixture(autouse=True)
@@ -140,3 +141,22 @@ def test_the_interval_of_a_mean():
     assert half_width([3.0]) == math.inf == half_width([-1.0, 1.0])
     assert half_width([0.0, 0.0]) == half_width([7.0, 7.0]) == 0.0
     assert numpy.isnan(half_widths(*numpy.array([[1.0], [numpy.nan], [1.0]])))
+
+
+def test_the_median_of_ratios_is_not_misled_by_two_speeds():
+    """Five blocks of nine are slow; in the last one, the speed changes midway."""
+    reference = [100.0] * 4 + [20.0] * 5
+    sample = [110.0] * 4 + [22.0] * 4 + [110.0]
+    assert ratio_of_medians(sample, reference).value == 5.5
+    ratio = median_of_ratios(sample, reference)
+    assert ratio.value == ratio.low == pytest.approx(1.1)
+    assert ratio.high == pytest.approx(1.1)
+
+
+def test_the_interval_of_the_sign_test():
+    """Conover's table: of 15 pairs, the fourth from each end."""
+    ratios = [1 + number / 100 for number in range(15)]
+    ratio = median_of_ratios(ratios, [1.0] * 15)
+    assert (ratio.low, ratio.value, ratio.high) == (1.03, 1.07, 1.11)
+    assert median_of_ratios(ratios[:5], [1.0] * 5).low is None
+    assert math.isnan(median_of_ratios([], []).value)

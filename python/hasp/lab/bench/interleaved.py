@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import random
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -19,7 +19,12 @@ from hasp.base import output
 from hasp.base.errors import EXIT_FINE, HaspError, Interrupted
 from hasp.base.progress import Display
 from hasp.base.signals import interrupt_on_signals
-from hasp.statistics.ratio import Ratio, median_ratio, ratio_of_medians
+from hasp.statistics.ratio import (
+    Ratio,
+    median_of_ratios,
+    median_ratio,
+    ratio_of_medians,
+)
 
 OWN = "hasp"
 
@@ -39,18 +44,21 @@ C = TypeVar("C", bound=Named)
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What its records are called: their schema, their figure, and their topic."""
+    """What its records are called: their schema, their figure, and their topic.
+
+    `counterparts`: which of Hasp's subjects others are compared with, if not OWN."""
 
     topic: str
     schema: str
     figure: str  # the field with millions of operations a second
     cases: Sequence[Named]
+    counterparts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Summary:
     """A subject in a case: the median of its figure, and how many times as fast Hasp's
-    was in the same rounds (None for Hasp's)."""
+    was in the same rounds, in the median (None for Hasp's)."""
 
     case: str
     label: str
@@ -198,12 +206,12 @@ def summarise(benchmark: Benchmark, records: Sequence[Record]) -> list[Summary]:
         figures.setdefault(key, {})[record["run"]] = record[benchmark.figure]
     rows = []
     for (case, label), runs in figures.items():
-        own = figures.get((case, OWN), {})
+        own = figures.get((case, benchmark.counterparts.get(label, OWN)), {})
         # On a busy machine, a server may not have run at all.
         both = [n for n in sorted(runs) if own.get(n, 0) > 0 and runs[n] > 0]
         ratio = None
         if label != OWN and both:
-            ratio = ratio_of_medians(
+            ratio = median_of_ratios(
                 [own[number] for number in both], [runs[number] for number in both]
             )
         middle = sorted(runs.values())[len(runs) // 2]
@@ -218,11 +226,11 @@ def _label(record: Record) -> str:
 
 
 def print_summaries(
-    rows: Iterable[Summary], subject: str, figure: str, decimals: int
+    rows: Iterable[Summary], subject: str, figure: str, decimals: int, note: str = ""
 ) -> None:
     """Print a table; `subject` and `figure` are headings of its columns."""
     table = output.table(
-        caption="HASP IS: times as fast as this row, with the 95 % interval"
+        caption=f"HASP IS: times as fast as this row, with the 95 % interval{note}"
     )
     for heading in ("CASE", subject):
         table.add_column(heading)
