@@ -34,19 +34,6 @@ static inline void auto_give_up(struct lock *lock, struct auto_record *record)
     auto_settle(lock, record, load_relaxed(&record->usual), pause);
 }
 
-/* The trial of a policy is over. */
-static inline void auto_judge(struct lock *lock, struct auto_record *record,
-                              uint32_t rate)
-{
-    uint32_t usual = load_relaxed(&record->usual);
-    if (auto_is_better(auto_policy(lock), rate, usual, load_relaxed(&record->rate))) {
-        store_relaxed(&record->kind, AUTO_PROOF);
-        store_relaxed(&record->left, auto_proofs(auto_policy(lock)));
-    } else {
-        auto_give_up(lock, record);
-    }
-}
-
 /* An epoch of a policy that was better in its trial is over. A bad one now and then is
  * the scheduler's doing. */
 static inline void auto_prove(struct lock *lock, struct auto_record *record,
@@ -68,6 +55,24 @@ static inline void auto_prove(struct lock *lock, struct auto_record *record,
         store_relaxed(&record->pause, pause + !pause);
         store_relaxed(&record->left, pause);
         store_relaxed(&record->tried, 0);
+    }
+}
+
+/* The trial of a policy is over. Where exclusive use may be better than cohorts, these
+ * need no more proof: it takes long until all threads have left them again. */
+static inline void auto_judge(struct lock *lock, struct auto_record *record,
+                              uint32_t rate)
+{
+    uint32_t usual = load_relaxed(&record->usual), policy = auto_policy(lock);
+    if (!auto_is_better(policy, rate, usual, load_relaxed(&record->rate))) {
+        auto_give_up(lock, record);
+        return;
+    }
+    store_relaxed(&record->kind, AUTO_PROOF);
+    store_relaxed(&record->left, auto_proofs(policy));
+    if (policy == AUTO_COHORTS && !auto_cohorts_stay(record, rate)) {
+        store_relaxed(&record->left, 1);
+        auto_prove(lock, record, rate);
     }
 }
 
@@ -159,13 +164,22 @@ static inline void auto_begin(struct lock *lock, struct auto_record *record)
     store_relaxed(&record->left, at_once ? 0 : AUTO_TRIES);
 }
 
-/* The first part of a trial is over. Sleepers join cohorts one after another, so it is
- * repeated until the rate shows that they have, but not often. */
+/* Returns whether the threads come to the policy on trial one after another, as they
+ * join or leave cohorts. */
+static inline bool auto_is_gradual(struct lock *lock, const struct auto_record *record)
+{
+    bool leaves =
+        load_relaxed(&record->usual) == AUTO_COHORTS && auto_is_exclusive(lock);
+    return leaves || auto_policy(lock) == AUTO_COHORTS;
+}
+
+/* The first part of a trial is over. If the change is gradual, it is repeated until the
+ * rate shows that the threads have come, but not often. */
 static inline void auto_enter(struct lock *lock, struct auto_record *record,
                               uint32_t rate)
 {
     uint32_t entries = load_relaxed(&record->left);
-    if (auto_policy(lock) == AUTO_COHORTS && rate < load_relaxed(&record->rate) &&
+    if (auto_is_gradual(lock, record) && rate < load_relaxed(&record->rate) &&
         entries < AUTO_ENTRIES)
         store_relaxed(&record->left, entries + 1);
     else
@@ -195,23 +209,15 @@ static inline bool auto_in_trial(const struct auto_record *record)
     return load_relaxed(&record->kind) >= AUTO_ENTRY;
 }
 
-/* Returns whether the threads may still be on their way to the policy on trial: they
- * join or leave cohorts one after another. */
-static inline bool auto_is_entered(struct lock *lock, const struct auto_record *record)
-{
-    bool joins = auto_policy(lock) == AUTO_COHORTS;
-    bool leaves =
-        load_relaxed(&record->usual) == AUTO_COHORTS && auto_is_exclusive(lock);
-    return load_relaxed(&record->kind) == AUTO_ENTRY && (joins || leaves);
-}
-
 /* Returns whether the policy on trial is far worse than the usual one. */
 static inline bool auto_is_hopeless(struct lock *lock, const struct auto_record *record,
                                     uint64_t ns, uint64_t rate)
 {
     uint32_t usual = load_relaxed(&record->rate);
-    return auto_in_trial(record) && !auto_is_entered(lock, record) &&
-           ns >= AUTO_EPOCH_NS / 8 && rate < usual - usual / 4;
+    bool enters =
+        load_relaxed(&record->kind) == AUTO_ENTRY && auto_is_gradual(lock, record);
+    return auto_in_trial(record) && !enters && ns >= AUTO_EPOCH_NS / 8 &&
+           rate < usual - usual / 4;
 }
 
 static __attribute__((noinline, unused)) void auto_look(struct lock *lock)
