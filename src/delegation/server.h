@@ -81,7 +81,7 @@ struct server {
     struct atomic_u64 sections; /* begun */
     struct server_counts counts;
     struct server_seen seen;
-    struct atomic_u32 use_percent; /* between its last looks */
+    struct atomic_u32 found_percent; /* requests of a search, at the last look */
     struct atomic_u32 moves;       /* 1: some of its objects may */
     struct progress progress;
 

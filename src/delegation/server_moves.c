@@ -164,13 +164,14 @@ void server_moves_look(struct server *server)
     const uint32_t use = percent(sections - seen->sections, lines - seen->lines);
     const uint32_t falsely =
         percent(serialised - seen->serialised, rounds - seen->rounds);
+    const uint32_t found = percent(sections - seen->sections, rounds - seen->rounds);
     *seen = (struct server_seen){rounds, sections, lines, serialised};
-    store_relaxed(&server->use_percent, use);
+    store_relaxed(&server->found_percent, found);
     count_loads(server);
     if (use > SPLIT_USE_PERCENT && falsely > SPLIT_SERIALISED_PERCENT)
         split(server);
-    else if (number_of(server) &&
-             use + load_relaxed(&server_at(0)->use_percent) < JOIN_USE_PERCENT)
+    else if (number_of(server) && found <= JOIN_FOUND_PERCENT &&
+             load_relaxed(&server_at(0)->found_percent) <= JOIN_FOUND_PERCENT)
         join(server);
     generation_unlock(&changing);
 }

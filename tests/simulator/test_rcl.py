@@ -44,6 +44,28 @@ def test_hasp_s_own_rcl_is_as_fast_as_the_published_figure() -> None:
     assert measure_rcl.Row("RCL", measure_rcl.RCL.high, found).agrees, found
 
 
+def test_a_second_server_gains_as_much_as_published() -> None:
+    """With the pause that gives one server the published use rate."""
+    sections = measure_rcl.Sections(1_000, 100)
+    pause = measure_rcl.pause_of(sections)
+    one, two = (measure_rcl.served(sections, pause, servers) for servers in (1, 2))
+    assert abs(measure_rcl.rates(one)[0] - measure_rcl.USE_RATE) < 0.05
+    assert measure_rcl.rates(one)[1] > 0.7 and measure_rcl.rates(two)[0] < 0.1
+    found = two["throughput_mops"] / one["throughput_mops"]
+    assert measure_rcl.Row("", measure_rcl.TWO_SERVERS, found).agrees, found
+    # Without pauses, each server has as much to do as the one had.
+    one, two = (measure_rcl.served(sections, 100, servers) for servers in (1, 2))
+    found = two["throughput_mops"] / one["throughput_mops"]
+    assert not measure_rcl.Row("", measure_rcl.TWO_SERVERS, found).agrees, found
+
+
+def test_objects_stay_apart_where_a_second_server_gains() -> None:
+    """Use rates are low then, and would be high with one server."""
+    sections = measure_rcl.Sections(1_000, 50)
+    moving = measure_rcl.gain(sections, "rcl-moving")
+    assert moving > 0.95 * measure_rcl.gain(sections), moving
+
+
 def test_chained_lines_are_fetched_one_after_the_other() -> None:
     together, chained = (
         measure_rcl.cycles("lock:mcs", measure_rcl.HIGH, lines=5, chained=chained)

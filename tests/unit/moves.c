@@ -73,6 +73,38 @@ static void *move_all(void *unused)
     return unused;
 }
 
+/* The server looks at searches that found so many requests. */
+static void look_after(struct server *server, uint32_t searches, uint32_t found)
+{
+    struct server_counts *counts = &server->counts;
+    turn_regain(server, MOVER);
+    store_relaxed(&counts->rounds, load_relaxed(&counts->rounds) + searches);
+    store_relaxed(&counts->sections, load_relaxed(&counts->sections) + found);
+    store_relaxed(&counts->lines, load_relaxed(&counts->lines) + 46ul * searches);
+    server_moves_look(server);
+    turn_release(server);
+}
+
+/* An object returns when nobody waits at its server or at the first one. */
+static void check_returns(void)
+{
+    struct delegate *object = new_object();
+    struct server *first = delegate_server(object), *other = first + 1;
+    CHECK(server_moves_offer(1));
+    turn_regain(first, MOVER);
+    CHECK(server_moves_do(object, other));
+    turn_release(first);
+    look_after(first, MOVES_ROUNDS, 2 * MOVES_ROUNDS);
+    look_after(other, MOVES_ROUNDS, MOVES_ROUNDS);
+    CHECK(delegate_server(object) == other);
+    look_after(first, MOVES_ROUNDS, MOVES_ROUNDS);
+    look_after(other, MOVES_ROUNDS, 2 * MOVES_ROUNDS);
+    CHECK(delegate_server(object) == other);
+    look_after(other, MOVES_ROUNDS, MOVES_ROUNDS);
+    CHECK(delegate_server(object) == first);
+    executor_list[object->executor].operations.destroy(object);
+}
+
 int main(void)
 {
     pthread_t workers[CREW], mover;
@@ -95,5 +127,6 @@ int main(void)
     for (uint32_t number = 0; number < SERVERS; number++)
         CHECK_EQUAL(
             load_relaxed(&server_table[SERVER_RCL * SERVERS_MOST + number].threads), 0);
+    check_returns();
     return 0;
 }
