@@ -245,7 +245,7 @@ def gain(sections: Sections, subject: str = "rcl", engine: str = ENGINE) -> floa
     pause = pause_of(sections)
     one = served(sections, pause, 1, engine=engine)
     two = served(sections, pause, 2, subject, engine)
-    return two["throughput_mops"] / one["throughput_mops"]
+    return float(two["throughput_mops"] / one["throughput_mops"])
 
 
 def second_server() -> Row:
