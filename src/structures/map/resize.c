@@ -12,7 +12,7 @@ enum {
     GROW_PERCENT = 90,    /* of an entry, on average */
     SHRINK_PERCENT = 20,  /* likewise */
     GROW_CHANCE = 16,     /* a thread looks one of so many times */
-    HELP_BUCKETS = 8,     /* moved at a time, or half of a smaller table */
+    HELP_BUCKETS = 64,    /* moved at a time, or half of a smaller table */
     CHAIN_MOST = 64,      /* buckets of a chain that are counted */
 };
 
