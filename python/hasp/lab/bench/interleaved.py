@@ -240,12 +240,13 @@ def print_summaries(
     for row in rows:
         case = row.case if row.case != last else ""
         median = f"{row.median:.{decimals}f}"
-        table.add_row(case, row.label, median, _ratio_text(row.hasp_is))
+        table.add_row(case, row.label, median, ratio_text(row.hasp_is))
         last = row.case
     output.console().print(table)
 
 
-def _ratio_text(ratio: Ratio | None) -> str:
+def ratio_text(ratio: Ratio | None) -> str:
+    """Return the ratio with its interval, if there is one; "" for None."""
     if ratio is None:
         return ""
     if ratio.low is None or ratio.high is None:

@@ -10,14 +10,15 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 
 from hasp.base import output
 from hasp.base.errors import HaspError
 from hasp.base.progress import Display
 from hasp.lab.bench import interleaved
-from hasp.lab.bench.interleaved import Record, factor_text, output_of
+from hasp.lab.bench.interleaved import Record, output_of, ratio_text
 from hasp.locks import native
+from hasp.statistics.ratio import Ratio, median_of_ratios
 
 PATTERNS = ("round-trip", "one-way", "batch", "large")
 REFERENCE, LARGE_REFERENCE = "hasp", "hasp-ring"
@@ -133,11 +134,17 @@ def _samples(runs: Sequence[Record], name: str, pattern: str) -> list[float]:
     ]
 
 
+def _ratio(sample: Sequence[float], reference: Sequence[float]) -> Ratio:
+    """Return the median of the ratios of the rounds; the last one can be incomplete."""
+    rounds = min(len(sample), len(reference))
+    return median_of_ratios(sample[:rounds], reference[:rounds])
+
+
 def _rows(runs: Sequence[Record]) -> Iterator[tuple[str, ...]]:
-    lines = _samples(runs, LINE, "load:modified")
-    line = median(lines) if lines else 0.0
-    if line:
-        yield ("load of a modified line", "", f"{line:.1f} ns", "", "")
+    loads = _samples(runs, LINE, "load:modified")
+    lines = [fmean(pair) for pair in zip(loads[::2], loads[1::2], strict=False)]
+    if loads:
+        yield ("modified line", "", f"{median(loads):.1f} ns", "", "")
     names = list(dict.fromkeys(run["implementation"] for run in runs))
     for pattern in PATTERNS:
         reference = LARGE_REFERENCE if pattern == "large" else REFERENCE
@@ -147,9 +154,9 @@ def _rows(runs: Sequence[Record]) -> Iterator[tuple[str, ...]]:
             if not sample:
                 continue
             transfers = ""
-            if line:
-                transfers = f"{median(sample) / line:.1f}"
-            ratio = factor_text(sample, own) if name != reference else ""
+            if lines:
+                transfers = f"{_ratio(sample, lines).value:.1f}"
+            ratio = ratio_text(_ratio(sample, own)) if name != reference else ""
             yield pattern, name, f"{median(sample):.1f} ns", transfers, ratio
 
 
