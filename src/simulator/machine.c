@@ -55,6 +55,7 @@ static const struct scalar scalars[] = {
     SCALAR(scheduler.waking, 0, MUCH),
     SCALAR(scheduler.futex_wake, 1, MUCH),
     SCALAR(scheduler.kernel_lock, 0, KERNEL_LOCK_QUEUE),
+    SCALAR(scheduler.fairness, 0, FAIRNESS_LAG),
     SCALAR(power.active_mw, 0, MUCH),
     SCALAR(power.pausing_mw, 0, MUCH),
     SCALAR(power.parked_mw, 0, MUCH),

@@ -61,6 +61,7 @@
  *   scheduler.waking       added to a call that interrupts another CPU to wake
  *   scheduler.futex_wake   from a waking system call until the woken thread runs
  *   scheduler.kernel_lock  the lock of a futex's bucket; see futex_bucket.h
+ *   scheduler.fairness     who preempts whom, and who may move; see fairness.h
  *
  *   power.active_mw power.pausing_mw power.parked_mw   each core
  *   power.base_mw          the rest of the machine
@@ -79,6 +80,7 @@
 
 enum { CPUS_MAX = 2048, PLACES_MAX = 256, DISTANCES_MAX = 64 };
 
+enum fairness { FAIRNESS_CREDIT, FAIRNESS_LAG };
 enum kernel_lock { KERNEL_LOCK_NONE, KERNEL_LOCK_TICKET, KERNEL_LOCK_QUEUE };
 
 enum machine_operation {
@@ -131,6 +133,7 @@ struct machine {
     struct {
         uint64_t slice, switch_, migration, futex_call, waking, futex_wake;
         uint64_t kernel_lock; /* enum kernel_lock */
+        uint64_t fairness;    /* enum fairness */
     } scheduler;
     struct {
         uint64_t active_mw, pausing_mw, parked_mw, base_mw;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "simulator/scheduler.h"
+#include "simulator/fairness.h"
 
 #include <string.h>
 
@@ -10,7 +11,7 @@ struct run_queue {
     uint16_t current, last; /* the thread on the CPU, and the latest one on it */
     uint16_t first_waiting, last_waiting;
     uint16_t waiting; /* length of the queue */
-    uint64_t since;    /* when the current thread got the CPU */
+    uint64_t since;    /* when the current thread got the CPU, or it became idle */
     uint64_t ticks_at; /* the time of its next EVENT_SLICE, or UINT64_MAX */
 };
 
@@ -130,9 +131,19 @@ static void dispatch(struct thread *thread, unsigned cpu, uint64_t now)
     tick_if_wanted(cpu, now);
 }
 
-/* Steals a thread that is not pinned from the longest queue of another CPU, preferring
- * a nearby one between equals. Returns NULL if there is none. */
-static struct thread *take_over(unsigned cpu)
+static uint64_t running_for(const struct run_queue *run_queue, uint64_t now)
+{
+    return later(now, run_queue->since) - run_queue->since;
+}
+
+static bool may_move(uint16_t index, uint64_t idle_for, uint64_t now)
+{
+    return !schedules[index].pinned && fairness_moves(&schedules[index], idle_for, now);
+}
+
+/* Steals a thread that may move from the longest queue of another CPU, preferring a
+ * nearby one between equals. Returns NULL if there is none. */
+static struct thread *take_over(unsigned cpu, uint64_t idle_for, uint64_t now)
 {
     unsigned best = 0, best_cpu = 0;
     uint16_t best_before = NO_THREAD;
@@ -143,7 +154,7 @@ static struct thread *take_over(unsigned cpu)
         if (!run_queue->waiting || worth <= best)
             continue;
         uint16_t before = NO_THREAD, at = run_queue->first_waiting;
-        while (at != NO_THREAD && schedules[at].pinned)
+        while (at != NO_THREAD && !may_move(at, idle_for, now))
             before = at, at = schedules[at].next;
         if (at == NO_THREAD)
             continue;
@@ -152,11 +163,6 @@ static struct thread *take_over(unsigned cpu)
         best_before = before;
     }
     return best ? dequeue(&run_queues[best_cpu], best_before) : NULL;
-}
-
-static uint64_t running_for(const struct run_queue *run_queue, uint64_t now)
-{
-    return later(now, run_queue->since) - run_queue->since;
 }
 
 /* Called when the CPU's thread has left. Runs the next one. */
@@ -168,13 +174,35 @@ static void dispatch_next(unsigned cpu, uint64_t now)
     schedules[run_queue->current].served += ran;
     run_queue->ticks_at = UINT64_MAX; /* the next thread has a slice of its own */
     struct thread *next =
-        run_queue->waiting ? dequeue(run_queue, NO_THREAD) : take_over(cpu);
+        run_queue->waiting ? dequeue(run_queue, NO_THREAD) : take_over(cpu, 0, now);
     if (next) {
         dispatch(next, cpu, now);
         return;
     }
     run_queue->current = NO_THREAD;
+    run_queue->since = now;
     idle++;
+}
+
+/* Lets idle CPUs take threads out of the queues of others. */
+static void balance(uint64_t now)
+{
+    for (unsigned cpu = 0; idle && queued && cpu < machine.cpus; cpu++) {
+        if (run_queues[cpu].current != NO_THREAD)
+            continue;
+        struct thread *taken = take_over(cpu, running_for(&run_queues[cpu], now), now);
+        if (!taken)
+            continue;
+        idle--;
+        dispatch(taken, cpu, now);
+    }
+}
+
+/* Returns the CPU time that the CPU's thread has had. */
+static uint64_t served_to(unsigned cpu, uint64_t now)
+{
+    const struct run_queue *run_queue = &run_queues[cpu];
+    return schedules[run_queue->current].served + running_for(run_queue, now);
 }
 
 /* Returns an idle CPU for the thread, or -1: its last CPU, else the first one in its
@@ -195,27 +223,6 @@ static int idle_cpu(const struct thread *thread)
             found = (int)cpu;
     }
     return found;
-}
-
-/* Returns true if the thread, which wakes up, preempts the one on its CPU: that one has
- * been served by more than the wake-up granularity than it. A thread that has slept for
- * long counts as if it had had less than others by half a round, and no thread keeps
- * an excess. A round is a slice for each of two threads, the granularity a sixth of a
- * round, as in Linux (kernel/sched/fair.c: sched_latency, GENTLE_FAIR_SLEEPERS,
- * sched_wakeup_granularity). */
-static bool preempts(struct thread *thread, uint64_t now)
-{
-    enum { GRANULARITIES = 6 };
-    const uint64_t round = 2 * machine.scheduler.slice;
-    const struct run_queue *run_queue = &run_queues[thread->cpu];
-    const uint64_t other =
-        schedules[run_queue->current].served + running_for(run_queue, now);
-    struct schedule *schedule = &schedules[thread->index];
-    const uint64_t least = other > round / 2 ? other - round / 2 : 0;
-    schedule->served = later(least, schedule->served);
-    if (schedule->served > other)
-        schedule->served = other;
-    return other - schedule->served > round / GRANULARITIES;
 }
 
 /* Queues the thread as the next one for its CPU, which it gets at `now`. */
@@ -240,7 +247,8 @@ bool scheduler_wakes(struct thread *thread, uint64_t now)
     schedule->left = 0;
     int cpu = idle_cpu(thread);
     if (cpu < 0) {
-        const bool interrupts = preempts(thread, now);
+        const uint64_t other = served_to(thread->cpu, now);
+        const bool interrupts = fairness_preempts(schedule, other);
         if (interrupts)
             preempt(thread, now);
         else
@@ -279,11 +287,13 @@ static void deschedule(struct thread *thread, uint64_t now)
 void scheduler_sleeps(struct thread *thread, uint64_t now)
 {
     schedules[thread->index].on = false;
+    schedules[thread->index].off_since = now;
     dispatch_next(thread->cpu, now);
 }
 
 bool scheduler_yields(struct thread *thread, uint64_t now)
 {
+    balance(now);
     if (!run_queues[thread->cpu].waiting)
         return false;
     deschedule(thread, now);
@@ -298,6 +308,7 @@ void scheduler_slice(unsigned cpu, uint64_t now)
     struct run_queue *run_queue = &run_queues[cpu];
     if (now != run_queue->ticks_at)
         return; /* an earlier one came, for a thread that woke up */
+    balance(now);
     if (!run_queue->waiting) {
         run_queue->ticks_at = UINT64_MAX;
         return;

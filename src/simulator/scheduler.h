@@ -4,10 +4,10 @@
  *
  * Each CPU has a queue of runnable threads and runs them round-robin, one time slice
  * each; no slices end while the queue is empty. A thread that is not pinned and wakes
- * up goes to an idle CPU: its last one, then one nearby. If there is none, it preempts
- * the thread on its last CPU, unless it has had nearly as much CPU time. A CPU that
- * becomes idle steals a thread from the queue of another. Switches and migrations cost
- * time. There are no priorities.
+ * up goes to an idle CPU: its last one, then one nearby. If there is none, it may
+ * preempt the thread on its last CPU. A CPU that becomes idle steals a thread from the
+ * queue of another. Who preempts whom, and who may move, is in fairness.h.
+ * Switches and migrations cost time. There are no priorities.
  *
  * While a thread is off its CPU, its stores still drain and lines that it requested
  * still arrive. Its computation stops and continues when it is back.

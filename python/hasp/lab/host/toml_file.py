@@ -8,6 +8,7 @@ listed as such with their derivation.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -40,6 +41,7 @@ ACTIVE_MW, BASE_MW = 5000, 30000
 PAUSING_SHARE, PARKED_SHARE = 0.9, 0.25
 TRANSFER_LOCAL_PJ, TRANSFER_REMOTE_PJ = 2000, 20000
 CALLS_OF_A_SWITCH = 2  # the measured switch includes a wake-up call and one that sleeps
+LAG = (6, 6)  # the Linux that schedules by it: src/simulator/fairness.h
 PROTOCOLS = {"GenuineIntel": "mesif-inclusive", "AuthenticAMD": "moesi-directory"}
 PROTOCOL = "moesi-directory"
 
@@ -257,6 +259,12 @@ def _scheduler(body: _Text, rows: Sequence[Row], rate: float) -> None:
         body.figure("futex_wake", waits["wake"] - call)
     if "waking" in waits:
         body.figure("waking", waits["waking"] - call)
+    body.figure("fairness", _linux(rows[0]["host"]["kernel"]) >= LAG)
+
+
+def _linux(release: str) -> tuple[int, ...]:
+    """Return the first two numbers of a kernel's release, such as 6.12.3-generic."""
+    return tuple(int(number) for number in re.findall(r"\d+", release)[:2])
 
 
 def _power(body: _Text, rows: Sequence[Row], places: Places) -> None:

@@ -82,6 +82,7 @@ CONSTANTS = (
     Figure("scheduler", "waking", "added to one that wakes a thread on another CPU"),
     Figure("scheduler", "futex_wake", "from the wake-up call until the thread runs"),
     Figure("scheduler", "kernel_lock", "lock of a futex's bucket in the kernel", 0, 2),
+    Figure("scheduler", "fairness", "who preempts whom, and who may move", 0, 1),
 )
 
 TRANSACTIONS = (
