@@ -46,6 +46,10 @@ With one thread, what `ticket`, `alock`, `hemlock` and `reciprocating` lack is t
 mutex shows its word and owner to debuggers and to code that bypasses the interposer.
 Without that they reach 0.95 to 0.99, and `shfl` and `fissile` 0.93 to 0.95.
 
+`alock` creates a lock's array when a thread first waits for it. With all threads of the
+EPYC on 512 locks that takes most of the millisecond that is simulated; over 4 ms it
+reaches 0.86 of the published form.
+
 `fissile` shows word and owner before it hands its queue over, as the next waiter
 watches their line from then on. The same order, and a shuffler that continues where the
 last one stopped, would bring `shfl` to 24 of 48 cells and nowhere below 0.74. But on a

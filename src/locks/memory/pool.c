@@ -30,15 +30,17 @@ static bool chunk_present(struct pool *pool, uint32_t chunk)
     return *mapped != NULL;
 }
 
-/* Returns a slot that was never used before, or NULL if memory or ids are exhausted. */
-static struct pool_slot *carve(struct pool *pool)
+struct pool_slot *pool_carve(struct pool *pool, uint32_t count)
 {
     uint32_t before = load_relaxed(&pool->carved);
     do {
-        if (before + 1 >= POOL_CHUNKS * POOL_CHUNK ||
-            !chunk_present(pool, (before + 1) / POOL_CHUNK))
+        if (before + count >= POOL_CHUNKS * POOL_CHUNK)
             return NULL;
-    } while (!compare_exchange_relaxed(&pool->carved, &before, before + 1));
+        for (uint32_t id = before + 1; id / POOL_CHUNK <= (before + count) / POOL_CHUNK;
+             id += POOL_CHUNK)
+            if (!chunk_present(pool, id / POOL_CHUNK))
+                return NULL;
+    } while (!compare_exchange_relaxed(&pool->carved, &before, before + count));
     return pool_at(pool, before + 1);
 }
 
@@ -79,7 +81,7 @@ struct pool_slot *pool_take(struct pool *pool)
     uint32_t home = current_thread() % POOL_SHARDS;
     uint64_t since = 0;
     struct pool_slot *slot = pop(pool, &pool->shards[home]);
-    while (unlikely(!slot) && !(slot = carve(pool))) {
+    while (unlikely(!slot) && !(slot = pool_carve(pool, 1))) {
         wait_for_slot(pool, &since);
         for (int i = 0; i < POOL_SHARDS && !slot; i++)
             slot = pop(pool, &pool->shards[i]);

@@ -54,6 +54,11 @@ struct pool_slot *pool_take(struct pool *pool);
 /* Gives the slot back. No queue may lead to it any more. */
 void pool_give(struct pool *pool, struct pool_slot *slot);
 
+/* Returns the first of `count` slots with consecutive ids that were never used before:
+ * apart from their links they are zero. They are never given back. NULL if memory or
+ * ids are exhausted. */
+struct pool_slot *pool_carve(struct pool *pool, uint32_t count);
+
 /* The same, but the caller's next pool_take() gets the slot, whoever took it before.
  * Only for slots that threads exchange one for one. */
 void pool_give_here(struct pool *pool, struct pool_slot *slot);

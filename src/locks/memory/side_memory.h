@@ -77,6 +77,20 @@ struct side_block *side_memory_get_unless_scarce(struct atomic_u32 *directory,
 /* Does the same, but returns NULL if the block is missing. */
 struct side_block *side_memory_find(struct atomic_u32 *directory, uint32_t index);
 
+/* Arrays: array_slots() lines, each for three words of a lock. side_array_take()
+ * returns the id of one whose words are 0, or 0 if memory is scarce. */
+enum { SIDE_ARRAY_WORDS = 3 };
+uint32_t side_array_take(void);
+void side_array_give(uint32_t id);
+
+/* Returns the words of an array's slot. The model checker has no consecutive blocks:
+ * there, an array is one. */
+static inline struct atomic_u32 *side_array_at(uint32_t id, uint32_t index)
+{
+    return MODEL_CHECKED ? &side_block_at(id)->words[(1 + index) * SIDE_ARRAY_WORDS]
+                         : side_block_at(id + index)->words;
+}
+
 void side_memory_free_all(struct atomic_u32 *directory);
 
 /* Frees the directory and its blocks. No thread may use the lock any more. */

@@ -142,6 +142,7 @@ static inline bool name_this_thread(struct thread_name *name)
 #define thread_is_gone(name) checked_thread_gone(load_acquire(&(name)->thread))
 
 #define cpu_count() 2u
+#define array_slots() ((uint32_t)ARRAY_SLOTS)
 #define node_count() 2u
 #define current_node() checked_node()
 #define current_cohort() checked_node()

@@ -128,6 +128,18 @@ uint32_t cpu_count(void)
     return cpus;
 }
 
+uint32_t array_slots(void)
+{
+    static struct atomic_u32 chosen; /* the CPUs may be read anew, and differ */
+    uint32_t slots = load_relaxed(&chosen), none = 0;
+    if (likely(slots))
+        return slots;
+    slots = ARRAY_SLOTS;
+    while (slots < cpu_count())
+        slots *= 2;
+    return compare_exchange_relaxed(&chosen, &none, slots) ? slots : none;
+}
+
 uint32_t node_count(void)
 {
     ensure_known();

@@ -23,6 +23,7 @@ bool topology_choose_cohorts(const char *choice);
 struct cohorts topology_cohorts(void);
 
 uint32_t cpu_count(void);
+uint32_t array_slots(void);
 uint32_t node_count(void);
 uint32_t current_node(void);
 uint32_t current_cohort(void);

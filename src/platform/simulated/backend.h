@@ -130,6 +130,15 @@ static inline bool name_this_thread(struct thread_name *name)
 #define threads_can_die() false
 
 #define cpu_count() simulated_cpus()
+
+static inline uint32_t array_slots(void)
+{
+    uint32_t slots = ARRAY_SLOTS;
+    while (slots < cpu_count())
+        slots *= 2;
+    return slots;
+}
+
 #define node_count() simulated_nodes()
 #define current_node() simulated_node()
 #define current_cohort() simulated_cohort()

@@ -27,7 +27,7 @@ from hasp.lab.simulate.validation.scaling import (
 LEAST = {
     "ticket": 0.93,
     "ticket-backoff": 0.95,
-    "alock": 0.60,
+    "alock": 0.95,
     "mcs": 0.95,
     "clh": 0.95,
     "c-tkt-tkt": 0.80,
