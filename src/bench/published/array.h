@@ -6,7 +6,8 @@
  *   next  the number of slots drawn so far
  *   slot  one per CPU, on a line of its own: 1 if the thread that drew it holds the
  *         lock (inverted for the first one, because memory is zeroed and that slot is
- *         initially open) mine, of a thread's state: its slot
+ *         initially open)
+ *   mine  of a thread's state: its slot
  */
 #ifndef HASP_BENCH_PUBLISHED_ARRAY_H
 #define HASP_BENCH_PUBLISHED_ARRAY_H
