@@ -5,8 +5,9 @@
  *
  * Idea: each arrival draws the next slot of an array and waits there, on a cache line
  * of its own; the releaser marks the slot after its own. The array is outside the mutex
- * and is created by the first waiter; until then the lock is a ticket lock. A slot
- * holds numbers instead of a flag, so that there may be more threads than slots.
+ * and is created by the first waiter; until then the lock is a ticket lock. It has as
+ * many slots as the host has CPUs, rounded up to a power of two, and at least 16. A
+ * slot holds numbers instead of a flag, so that there may be more threads than slots.
  *
  *   next, left  as in ticket.h
  *   serving    the number being served until the slots are in use; afterwards the
