@@ -55,8 +55,8 @@ KNOWN = (
         ("libjvm.so",),
     ),
     Known(
-        *("python", "CPython", "PyMutex (since 3.13)"),
-        "py-spy with --gil",
+        *("python", "CPython", "threading locks"),
+        "py-spy dump",
         ("libpython2.", "libpython3."),
         symbols=(b"\0PyGILState_Ensure\0",),
     ),

@@ -18,7 +18,13 @@ from .cases import blocked_elsewhere, idle, never_released
 
 def with_python(*, is_programs: bool) -> Profile:
     python = Runtime(
-        *("python", "CPython", "libpython3.11.so.1.0", "PyMutex", "py-spy"),
+        *(
+            "python",
+            "CPython",
+            "libpython3.11.so.1.0",
+            "threading locks",
+            "py-spy dump",
+        ),
         is_programs=is_programs,
     )
     return replace(idle(), unseen_runtimes=(python,))
@@ -29,12 +35,14 @@ def test_a_program_that_is_only_linked_with_a_runtime() -> None:
     found = diagnose(with_python(is_programs=False))
     assert found.lead.id == "not-locks"
     assert "CPython" not in found.sentence
-    assert any("not seen: PyMutex of CPython" in line for line in found.evidence)
+    assert any(
+        "not seen: threading locks of CPython" in line for line in found.evidence
+    )
 
 
 def test_a_program_that_is_written_for_a_runtime() -> None:
     found = diagnose(with_python(is_programs=True))
-    assert "it does not see PyMutex of CPython" in found.sentence
+    assert "it does not see threading locks of CPython" in found.sentence
 
 
 def test_the_runtime_is_the_one_that_threads_block_in() -> None:

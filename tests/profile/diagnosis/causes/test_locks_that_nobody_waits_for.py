@@ -80,6 +80,15 @@ def test_another_lock_of_the_run_tells_how_long_taking_a_near_line_takes(
     assert diagnose(profile).lead.id == cause
 
 
+def test_times_of_trylocks_are_not_compared_with_those_of_locks() -> None:
+    """A near line takes 10 ns to try and 27 ns to lock, by the recorder's clock."""
+    tried = replace(use(1000, trylocks=1000), taking_ns=1000, taken_timed=100)
+    made = site(tried, name="db.c:30 &db->tried", number=2)
+    profile = private(27)
+    found = diagnose(replace(profile, sites=(*profile.sites, made)))
+    assert found.lead.id == "biased"
+
+
 def test_locks_of_objects_that_soon_disappear_do_not_count_as_many() -> None:
     """As the messages of a queue: few of them exist at a time."""
     profile = many()

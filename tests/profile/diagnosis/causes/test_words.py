@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from profile_samples import stack
 
-from hasp.profile.diagnosis.causes.words import frames
+from hasp.profile.diagnosis.causes.words import frames, shorten
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,18 @@ def test_stale_frames_of_the_recorder_are_left_out() -> None:
     assert frames((*inner, *stale, *stack("log_message log.c:120"))) == (
         "fsync < log_message"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "shown"),
+    [
+        ("libisc-9.18.49-1~deb12u3-Debian.so+0x62510", 24, "libisc.so+0x62510"),
+        ("libjemalloc.so.2+0x92516", 24, "libjemalloc.so.2+0x92516"),
+        ("libjemalloc.so.2+0x92516", 22, "libjemalloc.so+0x92516"),
+        ("averylongprogramname+0x92516", 20, "averylong...+0x92516"),
+    ],
+)
+def test_a_place_in_a_library_keeps_its_offset(
+    name: str, most: int, shown: str
+) -> None:
+    assert shorten(name, most) == shown

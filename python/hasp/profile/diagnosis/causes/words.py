@@ -14,6 +14,8 @@ from hasp.profile.symbols.frame import Frame, Stack
 LONGEST = 160  # characters of a verdict
 LONGEST_FUNCTION = 32  # characters
 ADDRESS = re.compile(r"\+0x[0-9a-f]+$")  # a place without a function's name
+# The version in a library's name, as in `libdns-9.18.49.so` and `libjemalloc.so.2`.
+VERSION = re.compile(r"-\d[^/+]*(?=\.so\b)|(?<=\.so)(?:\.\d+)+(?=\+0x)")
 INTERNAL = re.compile(r"^(?:__GI_)?_*(?:libc_)?(?=.)")  # prefixes of glibc's own names
 FRAMES = 4  # functions of a stack in a line of evidence
 SHORTEST_NAME = 24  # characters of a lock's name that remain in any case
@@ -84,12 +86,20 @@ def within(function: str) -> str:
 
 
 def shorten(name: str, most: int) -> str:
-    """Shorten a name: drop its outer scopes, then characters in the middle."""
+    """Shorten a name: drop its outer scopes, then characters in the middle.
+
+    A place in a library loses the library's version first; the offset stays whole.
+    """
     while len(name) > most and "::" in name:
         name = name.split("::", 1)[1]
+    offset = ADDRESS.search(name)
+    if len(name) > most and offset:
+        name = VERSION.sub("", name)
     if len(name) <= most:
         return name
     half = (most - 3) // 2
+    if offset and half < len(offset.group()) < most - 8:
+        half = len(offset.group())
     return f"{name[: most - 3 - half]}...{name[-half:]}"
 
 
@@ -128,7 +138,7 @@ def sentence(subject: str, problem: str, advice: tuple[str, ...]) -> str:
         problem = problem.rpartition(",")[0]
     if len(whole) > LONGEST:
         room = LONGEST - len(_joined(subject, "", words)) - 3
-        problem = re.sub(r"\W+$", "", problem[:room]) + "..."
+        problem = re.sub(r"\W+$", "", problem[:room].rpartition(" ")[0]) + "..."
         whole = _joined(subject, problem, words)
     return whole
 
