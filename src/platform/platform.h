@@ -167,9 +167,9 @@ struct atomic_u64 {
 /* A thread's memory for locks/waiting/held_nodes.h, its position at its last barrier,
  * plus one (barriers/algorithms/positions.h), the id of its record of
  * rwlocks/read_holds.h, the server that it serves (delegation/server.h), the lock that
- * it waited for last (locks/waiting/waited_for.h), its signals to a condition variable
- * that nobody waited on (condition/queue.h), and when it released a lock within its
- * cohort (locks/algorithms/auto_cohorts.h). */
+ * it waited for or tried last (locks/waiting/waited_for.h), its signals to a condition
+ * variable that nobody waited on (condition/queue.h), and when it released a lock
+ * within its cohort (locks/algorithms/auto_cohorts.h). */
 enum { HELD_NODES = 6 };
 
 struct held_nodes {

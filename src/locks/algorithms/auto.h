@@ -54,12 +54,14 @@
  *
  * Trylock: it takes the word if it is free. Unless the thread has also waited for the
  * lock, that does not count as a use of it: neither for the first waiter of an
- * exclusive lock nor for the choice of the policy.
+ * exclusive lock nor for the choice of the policy. A thread whose trylock fails again
+ * pauses for three times as long as it took to read the lock.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_AUTO_H
 #define HASP_LOCKS_ALGORITHMS_AUTO_H
 
 #include "locks/algorithms/auto_release.h"
+#include "locks/algorithms/auto_trylock.h"
 #include "locks/algorithms/auto_waiting.h"
 
 /* Acquire: pairs with the release of every store to the mode. So a thread that finds
@@ -79,14 +81,6 @@ static inline void auto_end_bias(struct lock *lock)
 static inline bool auto_fast(struct lock *lock)
 {
     return futex_fast(lock);
-}
-
-static inline bool auto_trylock(struct lock *lock, bool biased)
-{
-    bool acquired = auto_try(lock);
-    if (acquired && !waited_for(lock))
-        auto_mark_tried(lock, biased);
-    return acquired;
 }
 
 /* The lock is still biased, or was so when the caller arrived. */

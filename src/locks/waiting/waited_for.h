@@ -25,4 +25,23 @@ static inline bool waited_for(const struct lock *lock)
     return load_relaxed(&held_nodes()->waited) == (uint32_t)(uintptr_t)lock;
 }
 
+/* The caller has found this lock held, and does not wait for it. */
+static inline void note_try_of(const struct lock *lock)
+{
+    if (!MODEL_CHECKED)
+        store_relaxed(&held_nodes()->waited, (uint32_t)(uintptr_t)lock + 1);
+}
+
+static inline void forget_try(void)
+{
+    store_relaxed(&held_nodes()->waited, 0);
+}
+
+/* Returns whether the caller's last trylock found this lock held. */
+static inline bool tried_in_vain(const struct lock *lock)
+{
+    return !MODEL_CHECKED &&
+           load_relaxed(&held_nodes()->waited) == (uint32_t)(uintptr_t)lock + 1;
+}
+
 #endif
