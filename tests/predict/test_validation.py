@@ -17,13 +17,12 @@ from hasp.lab.simulate.simulation import flattened
 from hasp.locks.kinds import MUTEX
 from hasp.predict.runs import Case, Runs, variants
 from hasp.predict.validation.a64 import measured_by, subjects
+from hasp.predict.validation.measured import STORE, STORE_HERE, Measured, measurements
 from hasp.predict.validation.programs import Program, programs_of, record, split
 from hasp.predict.validation.published import forms_for
 from hasp.predict.validation.run import (
     MACHINE,
-    STORE_HERE,
     STUDY,
-    measurements,
     report,
     with_mutexes,
 )
@@ -84,6 +83,14 @@ def test_six_programs_were_measured_again_under_the_same_locks() -> None:
     assert len(again) == 6
     for program, figures in again.items():
         assert figures.keys() == study[program].keys()
+
+
+def test_a_perfect_prediction_would_agree_better_than_halves_of_the_runs_do() -> None:
+    study = Measured(STORE)
+    for program in ("node", "rocksdb", "sysbench mutex"):
+        ceiling, repeated = study.ceiling(program), study.repeated(program)
+        assert ceiling and repeated and repeated + 0.1 < ceiling < 0.9
+    assert study.ceiling("kyoto cache") == 0
 
 
 def test_a_load_with_mutexes_has_no_reader_writer_locks() -> None:

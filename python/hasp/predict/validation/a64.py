@@ -28,6 +28,7 @@ from hasp.predict.validation.run import (
     report_study,
 )
 from hasp.predict.validation.score import tau_of
+from hasp.statistics.ceiling import ceiling_of
 
 PLAN = Path(__file__).with_name("a-64.toml")
 MACHINE = "a-64"
@@ -129,4 +130,5 @@ def _trial(subject: Subject, runs: Measurements) -> Trial:
         tau_of(*halves),
         subject.assumed,
         published=True,
+        ceiling=ceiling_of(list(own.values())),
     )

@@ -26,6 +26,13 @@ from hasp.predict.load import Load
 from hasp.predict.predict import STANDS_IN
 from hasp.predict.rebuild import rebuild
 from hasp.predict.runs import Case, Runs, variants
+from hasp.predict.validation.measured import (
+    STORE,
+    STORE_HERE,
+    STUDY,
+    THREADS,
+    Measured,
+)
 from hasp.predict.validation.programs import Program, programs_of, record
 from hasp.predict.validation.published import forms_for
 from hasp.predict.validation.score import (
@@ -36,24 +43,20 @@ from hasp.predict.validation.score import (
     TAU_MUST,
     Figures,
     Score,
+    mean_ceiling,
     mean_repeated,
     mean_tau,
     mean_tau_of_all,
     right,
     score,
-    tau_of,
 )
 from hasp.profile.report.source import open_profile
 
 if TYPE_CHECKING:
-    import polars
     from rich.table import Table
 
 SCHEMA = "hasp.predict.validate/1"
-STUDY = Path("docs/studies/two-cpus")  # in the source tree
 MACHINE = STUDY / "machine.toml"
-STORE, STORE_HERE = "store", "recorded-here"  # in STUDY
-METRIC, THREADS = "throughput", 2
 RECORDED = 1  # thread
 
 
@@ -71,7 +74,7 @@ def validate(
         )
     if json:
         output.check_writable(json)
-    study, here = _Measured(STORE), _Measured(STORE_HERE)
+    study, here = Measured(STORE), Measured(STORE_HERE)
     programs, prepare = programs_of(STUDY / "plan.toml")
     interrupt_on_signals()
     subprocess.run(["sh", "-c", prepare], check=True)
@@ -84,6 +87,8 @@ def validate(
             study.repeated(program.name),
             again=here.figures.get(program.name),
             again_repeated=here.repeated(program.name),
+            ceiling=study.ceiling(program.name),
+            again_ceiling=here.ceiling(program.name),
         )
         for program in programs
     ]
@@ -94,58 +99,6 @@ def validate(
         jobs,
         lambda scores, again: report(scores, json, again),
     )
-
-
-class _Measured:
-    """The measurements of one store."""
-
-    def __init__(self, store: str) -> None:
-        samples = _samples(store)
-        self.figures = _means(samples)
-        self._halves = [_means(samples, number) for number in (0, 1)]
-
-    def repeated(self, program: str) -> float | None:
-        """Return the tau of its runs among themselves; None if it has too few."""
-        if not all(program in half for half in self._halves):
-            return None
-        even, odd = (half[program] for half in self._halves)
-        return tau_of(even, odd)
-
-
-def measurements(store: str = STORE) -> dict[str, Figures]:
-    """Return the mean throughput with two threads by program and lock."""
-    return _means(_samples(store))
-
-
-def _samples(store: str) -> polars.DataFrame:
-    """Return the throughputs with two threads."""
-    import polars  # Imported here because it takes long to load.
-
-    frames = [
-        polars.read_parquet(path) for path in STUDY.glob(f"{store}/samples/*.parquet")
-    ]
-    return polars.concat(frames).filter(
-        (polars.col("metric") == METRIC) & (polars.col("size") == THREADS)
-    )
-
-
-def _means(samples: polars.DataFrame, runs: int | None = None) -> dict[str, Figures]:
-    """Return the mean throughput by program and lock.
-
-    With `runs`, these are the means of the runs of even (0) or odd (1) number.
-    """
-    import polars
-
-    rows: polars.DataFrame = (
-        samples.filter(runs is None or polars.col("run") % 2 == runs)
-        .group_by("program", "lock")
-        .agg(polars.col("value").mean())
-        .sort("program", "lock")
-    )
-    found: dict[str, dict[str, float]] = {}
-    for row in rows.iter_rows(named=True):
-        found.setdefault(row["program"], {})[row["lock"]] = row["value"]
-    return {program: dict(figures) for program, figures in found.items()}
 
 
 @dataclass(frozen=True)
@@ -173,6 +126,9 @@ class Trial:
     # measured on the machine of the recordings, and the tau of those runs
     again: Figures | None = None
     again_repeated: float | None = None
+    # the tau that a perfect prediction would have with either measurements
+    ceiling: float | None = None
+    again_ceiling: float | None = None
 
 
 def carry_out(
@@ -193,12 +149,12 @@ def carry_out(
         for trial in trials:
             name = trial.program.name
             predicted, forms, remark = predicted_of(trial, folder, machine, jobs)
-            scores.append(
-                score(name, trial.measured, predicted, remark, trial.repeated, forms)
-            )
+            own = score(name, trial.measured, predicted, remark, trial.repeated, forms)
+            scores.append(replace(own, ceiling=trial.ceiling))
             if trial.again:
                 repeated = trial.again_repeated
-                again.append(score(name, trial.again, predicted, remark, repeated))
+                own = score(name, trial.again, predicted, remark, repeated)
+                again.append(replace(own, ceiling=trial.again_ceiling))
     except Interrupted:
         output.note(f"interrupted after {len(scores)} of {len(trials)} programs")
         report(scores, again)
@@ -351,16 +307,17 @@ def _tau(value: float | None) -> str:
 def _table(scores: Sequence[Score]) -> Table:
     table = output.table()
     # TAU: of the order of locks; REPEATED: of the study's own runs among themselves;
+    # CEILING: of a perfect prediction with all runs;
     # MEASURED, PREDICTED: standard deviation over the locks by their mean.
-    for heading in ("", "TAU", "REPEATED", "MEASURED", "PREDICTED", "RIGHT", "LOCKS"):
-        table.add_column(
-            heading, justify="left" if heading in ("", "LOCKS") else "right"
-        )
+    headings = "TAU", "REPEATED", "CEILING", "MEASURED", "PREDICTED", "RIGHT"
+    for heading in ("", *headings, "LOCKS"):
+        table.add_column(heading, justify="right" if heading in headings else "left")
     for one in scores:
         table.add_row(
             one.program,
             _tau(one.tau),
             _tau(one.repeated),
+            _tau(one.ceiling),
             f"{one.measured:.0%}",
             f"{one.predicted:.0%}",
             "yes" if one.agrees else "no",
@@ -375,7 +332,8 @@ def _print_again(scores: Sequence[Score]) -> None:
     out.print(_table(scores))
     out.print(
         f"mean tau of the programs to which the lock matters: {mean_tau(scores):.2f}; "
-        f"of these runs among themselves: {mean_repeated(scores):.2f}; does the lock "
+        f"of these runs among themselves: {mean_repeated(scores):.2f}; of a perfect "
+        f"prediction: {mean_ceiling(scores):.2f}; does the lock "
         f"matter? right for {right(scores)} of {len(scores)}"
     )
 
@@ -390,7 +348,8 @@ def _print(scores: list[Score], tau: float, agreeing: int) -> None:
     )
     out.print(
         "the study's own runs, those of even number beside the others: mean tau "
-        f"{mean_repeated(scores):.2f}"
+        f"{mean_repeated(scores):.2f}; a perfect prediction, beside all runs: "
+        f"{mean_ceiling(scores):.2f}"
     )
     reached = "reached" if agreeing >= MATTERS_MUST else "missed"
     out.print(

@@ -33,6 +33,8 @@ class Score:
     remark: str = ""
     # Kendall's tau-b between the study's own runs of even and of odd number
     repeated: float | None = None
+    # the tau that a perfect prediction would have with these measurements
+    ceiling: float | None = None
     # Over the locks whose published form was simulated, too: their number, and tau with
     # Hasp's code and with the published one.
     forms: int = 0
@@ -71,9 +73,9 @@ def score(
         _deviation(predicted),
         remark,
         repeated,
-        len(forms),
-        tau_of(measured, own),
-        tau_of(measured, forms),
+        forms=len(forms),
+        tau_of_forms=tau_of(measured, own),
+        tau_published=tau_of(measured, forms),
     )
 
 
@@ -113,6 +115,12 @@ def mean_tau_of_all(scores: Sequence[Score]) -> float:
 def mean_repeated(scores: Sequence[Score]) -> float:
     """Return the same mean for the study's own runs, compared with each other."""
     taus = [one.repeated or 0.0 for one in scores if one.matters]
+    return sum(taus) / len(taus) if taus else 0.0
+
+
+def mean_ceiling(scores: Sequence[Score]) -> float:
+    """Return the mean tau that a perfect prediction would have."""
+    taus = [one.ceiling or 0.0 for one in scores if one.matters]
     return sum(taus) / len(taus) if taus else 0.0
 
 
