@@ -6,7 +6,11 @@
 #include "locks/waiting/policies.h"
 #include "structures/channel/receivers.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { MOST_CHANNELS = 4, MESSAGES = 2000 };
 
@@ -194,6 +198,35 @@ static void test_dead_threads(uint32_t flags)
     pthread_join(thread, NULL);
 }
 
+/* So is a process that has been killed. */
+static void test_dead_process(uint32_t flags)
+{
+    struct channel *channel = mmap(NULL, channel_size(2), PROT_READ | PROT_WRITE,
+                                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct receiver receiver;
+    char data[8];
+    size_t length;
+    int status;
+    CHECK(channel != MAP_FAILED);
+    CHECK_EQUAL(channel_init(channel, 2, flags), 0);
+    CHECK_EQUAL(receiver_open(&receiver, channel, NULL), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct sender sender;
+        if (sender_open(&sender, channel) || sender_send(&sender, "last", 5, NULL))
+            _exit(1);
+        raise(SIGKILL);
+    }
+    CHECK(child > 0);
+    CHECK_EQUAL(receiver_receive(&receiver, data, sizeof data, &length, NULL), 0);
+    CHECK_EQUAL(strcmp(data, "last"), 0);
+    CHECK_EQUAL(waitpid(child, &status, 0), child);
+    CHECK(WIFSIGNALED(status));
+    CHECK_EQUAL(receiver_peer(&receiver), EOWNERDEAD);
+    CHECK_EQUAL(receiver_receive(&receiver, data, sizeof data, &length, NULL),
+                EOWNERDEAD);
+}
+
 struct set {
     struct channel *channels[MOST_CHANNELS];
     struct receiver receivers[MOST_CHANNELS];
@@ -294,5 +327,7 @@ int main(void)
         test_dead_threads(flags);
         test_any(flags);
     }
+    test_dead_process(CHANNEL_SHARED);
+    test_dead_process(CHANNEL_SHARED | CHANNEL_PARKS);
     return 0;
 }
