@@ -18,6 +18,7 @@ from pathlib import Path
 from hasp.lab.simulate.machines.flat import flatten
 from hasp.lab.simulate.machines.machine import load
 from hasp.locks import native
+from no_options import no_options
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs/data/barrier-scaling.json"
@@ -27,6 +28,7 @@ PHASES = "20"
 
 def main() -> int:
     """Simulate every barrier, and write a line for each run."""
+    no_options(__doc__)
     program = native.program("hasp-simulate-barriers")
     lines = []
     for machine, threads in MACHINES.items():

@@ -20,6 +20,7 @@ from itertools import product
 
 from hasp.advise import delegation, forecast
 from hasp.lab.simulate.machines import machine
+from no_options import no_options
 
 MACHINE = machine.load("opteron-48")
 LOCKS = ("futex", "mcs", "clh-prefetch", "auto", "u-scl", "hmcs", "cna", "ticket")
@@ -65,6 +66,7 @@ def right(gains: Sequence[tuple[float, float]], threshold: float) -> int:
 
 def main() -> int:
     """Print the disagreements, and how many loads there are."""
+    no_options(__doc__)
     wrong = 0
     gains: list[tuple[float, float]] = []
     seen: dict[tuple[int, int], float] = {}

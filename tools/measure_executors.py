@@ -20,6 +20,7 @@ from typing import Any
 
 from hasp.locks import native
 from hasp.locks.kinds import EXECUTOR
+from no_options import no_options
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs/data/executor-scaling.json"
@@ -63,6 +64,7 @@ def records() -> Iterator[dict[str, Any]]:
 
 def main() -> int:
     """Simulate every executor, and write a line for each run."""
+    no_options(__doc__)
     lines = [f"{json.dumps(record)}\n" for record in records()]
     DATA.write_text("".join(lines), encoding="utf-8")
     return 0

@@ -36,6 +36,7 @@ from hasp.lab.simulate.job import ENGINE, PUBLISHED_ENGINE, Job, Record
 from hasp.lab.simulate.machines.flat import flatten
 from hasp.lab.simulate.machines.machine import load as load_machine
 from hasp.lab.simulate.pool import Pool
+from no_options import no_options
 
 MACHINE, MHZ, CLIENTS = "opteron-48", 2100, 47
 HIGH, LOW = 100, 2_000_000  # cycles between two sections of a client
@@ -366,6 +367,7 @@ def start_all() -> None:
 
 
 def main() -> int:
+    no_options(__doc__)
     start_all()
     found, second = list(rows()), second_server()
     print("| | published | simulated | within 25 % | Hasp's own |")

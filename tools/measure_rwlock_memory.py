@@ -19,6 +19,7 @@ from pathlib import Path
 
 from hasp.locks import native
 from hasp.locks.kinds import RWLOCK
+from no_options import no_options
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs/data/rwlock-memory.json"
@@ -44,6 +45,7 @@ def bytes_outside(name: str) -> int:
 
 def main() -> int:
     """Measure every algorithm, and write a line for each."""
+    no_options(__doc__)
     names = [
         lock.name
         for lock in (*native.locks(RWLOCK), *native.composed_locks(RWLOCK))

@@ -23,6 +23,7 @@ from hasp.lab.simulate.machines.flat import flatten
 from hasp.lab.simulate.machines.machine import load
 from hasp.locks import native
 from hasp.locks.kinds import RWLOCK
+from no_options import no_options
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA, PAGE = ROOT / "docs/data/rwlock-scaling.json", ROOT / "docs/rwlock-scaling.md"
@@ -156,6 +157,7 @@ def fetch_table(results: dict[Cell, Result]) -> str:
 
 def main() -> int:
     """Run everything, and write the data and the page."""
+    no_options(__doc__)
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(2) as pool:
         folder = Path(name)
         for machine in (*MACHINES, FETCH_MACHINE):
