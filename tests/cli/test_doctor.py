@@ -108,7 +108,10 @@ def test_the_report_fits_80_columns_unless_a_path_is_longer(cli):
     assert finished.returncode == 0
     longest = max(map(len, finished.stdout.splitlines()))
     assert longest <= max(80, 24 + max(map(len, words)))
-    assert set(words) <= set(finished.stdout.split())
+    # Figures such as the load change between the two runs.
+    lasting = {word for word in words if not any(map(str.isdigit, word))}
+    assert lasting
+    assert lasting <= set(finished.stdout.split())
 
 
 def test_a_program_with_mutexes(cli, tmp_path):
