@@ -76,6 +76,6 @@ def test_threads_that_had_no_space_in_the_file_are_counted(folder: Path) -> None
     """At the end, the threads' own tables are added to the records of the locks."""
     env = settings(folder / "t", HASP_TRACE_LIMIT="4000000")
     trace = Recording(folder, "many_threads_stay", 600, env, SAFETY).trace
-    # How many is a matter of timing: of when the writer gives chunks back.
+    # How many is a matter of timing.
     assert trace.header["lost_lock_counts"] > 0
     assert acquisitions(trace) == [6000]

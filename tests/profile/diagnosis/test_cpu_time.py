@@ -66,7 +66,8 @@ def test_the_program_that_disturbed_is_named() -> None:
     profile = replace(recorded(1.2), neighbour=Neighbour("loadgen", 1.16))
     lines = confidence_in(Facts(profile), diagnose(profile).lead).lines
     assert lines[0] == (
-        "loadgen used 1.2 CPUs meanwhile (this one got 40 % of the time it could use): "
+        "loadgen used at least 1.2 CPUs meanwhile "
+        "(this one got 40 % of the time it could use): "
         "unless it is the load, record again on an idle machine"
     )
 

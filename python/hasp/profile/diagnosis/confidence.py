@@ -61,7 +61,7 @@ def _disturbed(granted: float, neighbour: Neighbour | None) -> str:
     if neighbour is None:
         return f"other programs used the CPUs ({got}): record again on an idle machine"
     return (
-        f"{neighbour.name} used {neighbour.cpus:.1f} CPUs meanwhile ({got}): "
+        f"{neighbour.name} used at least {neighbour.cpus:.1f} CPUs meanwhile ({got}): "
         "unless it is the load, record again on an idle machine"
     )
 

@@ -18,7 +18,7 @@ from hasp.profile.model.neighbour import Neighbour
 PROC = Path("/proc")
 MOST_PROCESSES = 5000  # reading one takes about 20 us; more are not looked at
 LEAST = 0.05  # CPUs; programs that used less do not matter
-COST = 0.002  # CPUs that looking may use
+COST = 0.005  # CPUs that looking may use
 
 
 class Neighbours:
