@@ -15,7 +15,7 @@
  *   skipper  in the node's side block: a thread waits for the global lock without the
  *            local lock
  *
- * The rest of the state is that of hmcs.h.
+ * The rest of the lock is hmcs.h.
  *
  * I1. Both are hints, read and written without order: a wrong one only costs time,
  *     because a thread that skips is a cohort of its own, like one that finds the lock
@@ -29,6 +29,30 @@
 
 #include "locks/algorithms/cohort_queue.h"
 
-COHORT_QUEUE(ahmcs, cohort_mcs, SPIN, true)
+/* Returns true if the caller is to acquire only the global lock, because the local
+ * level would not pay off: its last release found no waiters, and no other thread of
+ * this NUMA node is skipping it now. Once it has the lock, it calls ahmcs_skipped(). */
+static inline bool ahmcs_skips(struct cohort_queue_node *queue)
+{
+    if (!load_relaxed(&queue->deserted))
+        return false;
+    if (load_relaxed(&queue->skipper)) {
+        store_relaxed(&queue->deserted, 0);
+        return false;
+    }
+    store_relaxed(&queue->skipper, 1);
+    return true;
+}
+
+static inline void ahmcs_skipped(struct cohort_queue_node *queue)
+{
+    store_relaxed(&queue->skipper, 0);
+}
+
+/* The local lock is about to be released without waiters. */
+static inline void ahmcs_desert(struct cohort_queue_node *queue)
+{
+    store_relaxed(&queue->deserted, 1);
+}
 
 #endif

@@ -91,7 +91,7 @@ cohort_forget(struct lock *lock, bool held, const struct cohort *cohort)
         store_relaxed(cohort_handovers(node), 0);
         cohort->local->forget(&node->local, true);
         cohort->local->trylock(&node->local); /* it was held or free: held now ... */
-        if (!holder || load_relaxed(&holder->more[COHORT_INDEX]) != i)
+        if (!holder || load_relaxed(&holder->more[COHORT_PLACE]) != i)
             cohort->local->unlock(&node->local); /* ... and now free, without waiters */
     }
     cohort_forget_global(lock, held, holder, cohort->global);
@@ -103,8 +103,7 @@ cohort_acquire(struct lock *lock, const struct cohort *cohort,
 {
     fork_repair_if_due(lock, cohort->forget);
     uint32_t index = current_cohort() % SIDE_BLOCKS_MAX;
-    struct side_block *block =
-        deadline ? NULL : side_memory_get_unless_scarce(cohort_directory(lock), index);
+    struct side_block *block = cohort_block_get(lock, index, deadline);
     if (!block)
         return cohort->global->timedlock(lock, deadline) ? ACQUIRED : NOT_ACQUIRED;
     struct cohort_node *node = cohort_node_of(block);
@@ -121,7 +120,8 @@ static inline __attribute__((always_inline)) void
 cohort_hand_over(struct lock *lock, struct waiter *self, const struct cohort *cohort)
 {
     held_node_release(lock, self, cohort->forget);
-    struct cohort_node *node = cohort_node_of(cohort_block(lock, self));
+    struct cohort_node *node = cohort_node_of(side_memory_find(
+        cohort_directory(lock), load_relaxed(&self->more[COHORT_PLACE])));
     uint32_t handovers = load_relaxed(cohort_handovers(node));
     if (cohort->local->queued(&node->local) && handovers < HANDOVER_LIMIT) {
         store_relaxed(cohort_handovers(node), handovers + 1);

@@ -7,7 +7,6 @@
 #ifndef HASP_LOCKS_ALGORITHMS_COHORT_LEVELS_H
 #define HASP_LOCKS_ALGORITHMS_COHORT_LEVELS_H
 
-#include "locks/algorithms/mcs.h"
 #include "locks/algorithms/mutexee.h"
 #include "locks/algorithms/spinlock.h"
 #include "locks/memory/shown_word.h"
@@ -80,31 +79,33 @@ COHORT_LEVEL(cohort_backoff, spinlock, spinlock_fast(lock),
 COHORT_LEVEL(cohort_mutexee, mutexee, mutexee_trylock(lock, MUTEXEE_SPINNERS),
              mutexee_trylock(lock, MUTEXEE_SPINNERS), mutexee_forget, NULL,
              (lock, MUTEXEE_SPINNERS), (lock, MUTEXEE_SPINNERS, deadline))
-COHORT_LEVEL(cohort_mcs, mcs, mcs_fast(lock), mcs_try(lock), mcs_forget, NULL,
-             (lock, SPIN), (lock, SPIN, deadline))
 
 /* Steps that all cohort locks share. A thread that passes through the local level holds
  * the lock by a node, and lock->mode shows that; one that has the global lock only has
  * none. */
 
-enum { COHORT_INDEX }; /* in waiter.more: the side block of the local level */
+enum { COHORT_PLACE }; /* in waiter.more: the side block of the local level, by its
+                        * index in the directory (cohort.h) or by its id */
 
 static inline struct atomic_u32 *cohort_directory(struct lock *lock)
 {
     return &lock->state[3];
 }
 
-static inline struct side_block *cohort_block(struct lock *lock, struct waiter *node)
+/* Returns the block of that index; NULL if the caller waits for the global lock only,
+ * because it may leave, or because memory is scarce. */
+static inline struct side_block *cohort_block_get(struct lock *lock, uint32_t index,
+                                                  const struct deadline *deadline)
 {
-    return side_memory_find(cohort_directory(lock),
-                            load_relaxed(&node->more[COHORT_INDEX]));
+    return deadline ? NULL
+                    : side_memory_get_unless_scarce(cohort_directory(lock), index);
 }
 
-static inline struct waiter *cohort_node_take(struct lock *lock, uint32_t index)
+static inline struct waiter *cohort_node_take(struct lock *lock, uint32_t place)
 {
     struct waiter *self = waiter_take();
     held_node_prepare(lock, self);
-    store_relaxed(&self->more[COHORT_INDEX], index);
+    store_relaxed(&self->more[COHORT_PLACE], place);
     return self;
 }
 

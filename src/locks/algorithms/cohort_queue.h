@@ -36,13 +36,6 @@
 
 #include "locks/algorithms/cohort_levels.h"
 
-struct cohort_queue {
-    const struct cohort_level *global;
-    void (*forget)(struct lock *, bool held);
-    enum waiting waiting; /* of the local level */
-    bool adaptive;        /* may skip the local level (ahmcs.h) */
-};
-
 /* Overlays the words of a side block. */
 struct cohort_queue_node {
     struct atomic_u32 tail;
@@ -66,41 +59,27 @@ static inline struct cohort_queue_node *cohort_queue_of(struct side_block *block
     return (struct cohort_queue_node *)(void *)block->words;
 }
 
-static inline __attribute__((always_inline)) void
-cohort_queue_forget(struct lock *lock, bool held, const struct cohort_queue *cohort)
+/* Not through the lock: when its holder releases it, arrivals may have its line. */
+static inline struct side_block *cohort_queue_block(const struct waiter *node)
 {
-    struct waiter *holder = load_relaxed(&lock->mode) ? held_nodes_search(lock) : NULL;
+    return side_block_at(load_relaxed(&node->more[COHORT_PLACE]));
+}
+
+/* Called by the child of a fork: empties the queues. `holder` is the node by which the
+ * lock is held, or NULL. */
+static inline void cohort_queues_repair(struct lock *lock, struct waiter *holder)
+{
     for (uint32_t i = 0; i < SIDE_BLOCKS_MAX; i++) {
         struct side_block *block = side_memory_find(cohort_directory(lock), i);
         if (!block)
             continue;
         struct cohort_queue_node *queue = cohort_queue_of(block);
-        bool holds = holder && load_relaxed(&holder->more[COHORT_INDEX]) == i;
+        bool holds = holder && cohort_queue_block(holder) == block;
         store_relaxed(&queue->skipper, 0);
         store_relaxed(&queue->tail, holds ? holder->link.id : 0);
     }
     if (holder)
         store_relaxed(&holder->next, 0);
-    cohort_forget_global(lock, held, holder, cohort->global);
-}
-
-/* Acquires only the global lock if the local level would not pay off: its last release
- * found no waiters, and no other thread of this NUMA node is skipping it now. A wrong
- * guess only costs time. */
-static inline __attribute__((always_inline)) bool
-cohort_queue_skips(struct lock *lock, struct cohort_queue_node *queue,
-                   const struct cohort_queue *cohort)
-{
-    if (!load_relaxed(&queue->deserted))
-        return false;
-    if (load_relaxed(&queue->skipper)) {
-        store_relaxed(&queue->deserted, 0);
-        return false;
-    }
-    store_relaxed(&queue->skipper, 1);
-    cohort->global->timedlock(lock, NULL);
-    store_relaxed(&queue->skipper, 0);
-    return true;
 }
 
 /* Waits at the local level; returns true if the lock was handed over with it. */
@@ -119,43 +98,60 @@ cohort_queue_wait(struct cohort_queue_node *queue, struct waiter *self,
     return load_relaxed(cohort_queue_handovers(self)) != 0;
 }
 
+/* Empties the queue if the holder's node is the last one; otherwise returns its
+ * successor. */
+static inline uint32_t cohort_queue_end(struct waiter *node)
+{
+    uint32_t last = node->link.id;
+    struct cohort_queue_node *queue = cohort_queue_of(cohort_queue_block(node));
+    if (compare_exchange_relaxed(&queue->tail, &last, 0)) /* the global lock releases */
+        return 0;
+    uint32_t next;
+    spin_until((next = load_acquire(&node->next)) != 0);
+    return next;
+}
+
+/* Hands the local level over; with the lock, unless `handovers` is 0. */
+static inline void cohort_queue_pass(uint32_t next, uint32_t handovers,
+                                     enum waiting waiting)
+{
+    struct waiter *head = waiter_at(next);
+    store_relaxed(cohort_queue_handovers(head), handovers);
+    grant(&head->cell, may_park(waiting));
+}
+
+/* The operations of a cohort lock. */
+
+struct cohort_queue {
+    const struct cohort_level *global;
+    void (*forget)(struct lock *, bool held);
+    enum waiting waiting; /* of the local level */
+};
+
+static inline __attribute__((always_inline)) void
+cohort_queue_forget(struct lock *lock, bool held, const struct cohort_queue *cohort)
+{
+    struct waiter *holder = load_relaxed(&lock->mode) ? held_nodes_search(lock) : NULL;
+    cohort_queues_repair(lock, holder);
+    cohort_forget_global(lock, held, holder, cohort->global);
+}
+
 static inline __attribute__((always_inline)) enum acquisition
 cohort_queue_acquire(struct lock *lock, const struct cohort_queue *cohort,
                      const struct deadline *deadline)
 {
     fork_repair_if_due(lock, cohort->forget);
     uint32_t index = current_cohort() % SIDE_BLOCKS_MAX;
-    struct side_block *block =
-        deadline ? NULL
-                 : side_memory_get_unless_scarce(cohort_directory(lock), index);
-    struct cohort_queue_node *queue = block ? cohort_queue_of(block) : NULL;
-    if (!queue)
+    struct side_block *block = cohort_block_get(lock, index, deadline);
+    if (!block)
         return cohort->global->timedlock(lock, deadline) ? ACQUIRED : NOT_ACQUIRED;
-    if (cohort->adaptive && cohort_queue_skips(lock, queue, cohort))
-        return ACQUIRED;
-    struct waiter *self = cohort_node_take(lock, index);
+    struct waiter *self = cohort_node_take(lock, block->link.id);
     self->may_change = may_park(cohort->waiting);
     held_nodes_expect(lock, self);
-    if (!cohort_queue_wait(queue, self, cohort->waiting))
+    if (!cohort_queue_wait(cohort_queue_of(block), self, cohort->waiting))
         cohort_lead(lock, cohort->global);
     held_node_begin(lock, self);
     return ACQUIRED_BY_NODE;
-}
-
-/* Empties the queue if the holder's node is the last one; otherwise returns its
- * successor. */
-static inline uint32_t cohort_queue_end(struct lock *lock, struct waiter *node,
-                                        bool adaptive)
-{
-    uint32_t last = node->link.id;
-    struct cohort_queue_node *queue = cohort_queue_of(cohort_block(lock, node));
-    if (adaptive)
-        store_relaxed(&queue->deserted, 1);
-    if (compare_exchange_relaxed(&queue->tail, &last, 0)) /* the global lock releases */
-        return 0;
-    uint32_t next;
-    spin_until((next = load_acquire(&node->next)) != 0);
-    return next;
 }
 
 /* The holder of the node hands the lock over, or releases it. */
@@ -168,28 +164,25 @@ cohort_queue_hand_over(struct lock *lock, struct waiter *node,
     uint32_t handovers = load_relaxed(cohort_queue_handovers(node)) + 1;
     if (!next || handovers > HANDOVER_LIMIT) {
         if (!next)
-            next = cohort_queue_end(lock, node, cohort->adaptive);
+            next = cohort_queue_end(node);
         cohort_disband(lock);
         cohort->global->unlock(lock);
         handovers = 0;
     }
-    if (next) {
-        struct waiter *head = waiter_at(next);
-        store_relaxed(cohort_queue_handovers(head), handovers);
-        grant(&head->cell, may_park(cohort->waiting));
-    }
+    if (next)
+        cohort_queue_pass(next, handovers, cohort->waiting);
     cohort_node_give(node);
 }
 
 /* Defines a lock's functions for locks.def. */
-#define COHORT_QUEUE(name, global_level, local_waiting, adapts)                        \
+#define COHORT_QUEUE(name, global_level, local_waiting)                                \
     static void name##_forget(struct lock *lock, bool held);                           \
     static const struct cohort_queue name = {&global_level, name##_forget,             \
-                                             local_waiting, adapts};                   \
+                                             local_waiting};                           \
     COHORT_OPERATIONS(name, cohort_queue, global_level)
 
-COHORT_QUEUE(c_bo_mcs, cohort_backoff, SPIN, false)
-COHORT_QUEUE(c_bo_mcs_park, cohort_mutexee, SPIN_THEN_PARK, false)
+COHORT_QUEUE(c_bo_mcs, cohort_backoff, SPIN)
+COHORT_QUEUE(c_bo_mcs_park, cohort_mutexee, SPIN_THEN_PARK)
 
 /* The holder moves a thread that sleeps on a condition variable to the sleepers of the
  * global lock's word. */

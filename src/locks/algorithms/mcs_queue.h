@@ -41,16 +41,16 @@ static inline struct mcs_holder mcs_holder_of(struct mcs *mcs, struct waiter *no
                 : (struct mcs_holder){&mcs->next, TAIL_HELD};
 }
 
-/* If no node holds although `next` says so, the lock was being acquired or released by
- * a thread of the parent: it becomes free. */
-static inline void mcs_forget(struct lock *lock, bool held)
+/* Called by the child of a fork. `node` is the one that holds, or NULL. If `next` says
+ * that one does, but there is none, the lock was being acquired or released by a thread
+ * of the parent: it becomes free. */
+static inline void mcs_forget_except(struct lock *lock, bool held, struct waiter *node)
 {
     struct mcs *mcs = mcs_of(lock);
     uint32_t tail = load_relaxed(&mcs->tail);
     if (tail == 0 || tail == TAIL_HELD)
         return; /* none of the parent's threads is queued */
     if (load_relaxed(&mcs->next) == MCS_NODE) {
-        struct waiter *node = held_nodes_search(lock);
         if (node) {
             store_relaxed(&node->next, 0);
             store_relaxed(&mcs->tail, node->link.id);
@@ -61,6 +61,18 @@ static inline void mcs_forget(struct lock *lock, bool held)
     }
     store_relaxed(&mcs->next, 0);
     store_release(&mcs->tail, held ? TAIL_HELD : 0); /* pairs with mcs_fast */
+}
+
+/* Returns the node by which the lock is held, after a fork. */
+static inline struct waiter *mcs_search(struct lock *lock)
+{
+    bool by_node = load_relaxed(&mcs_of(lock)->next) == MCS_NODE;
+    return by_node ? held_nodes_search(lock) : NULL;
+}
+
+static inline void mcs_forget(struct lock *lock, bool held)
+{
+    mcs_forget_except(lock, held, mcs_search(lock));
 }
 
 static inline bool mcs_fast(struct lock *lock)
