@@ -92,7 +92,8 @@ def interrupted(*records: Record) -> Iterator[Record]:
 def test_an_interruption_keeps_the_results(tmp_path: Path) -> None:
     path, shown = str(tmp_path / "results"), []
     measured = interrupted(row("hasp", 0, 1.0), row("peer", 0, 2.0))
-    status = interleaved.carry_out(BENCHMARK, path, None, measured, shown.extend)
+    results = interleaved.Results(shown.extend, path)
+    status = interleaved.collect(measured, results)
     assert status == 128 + signal.SIGINT
     lines = Path(path).read_text().splitlines()
     assert [json.loads(line) for line in lines] == shown
@@ -102,4 +103,4 @@ def test_an_interruption_keeps_the_results(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("own_signals")
 def test_an_interruption_without_results_ends_the_command(tmp_path: Path) -> None:
     with pytest.raises(Interrupted):
-        interleaved.carry_out(BENCHMARK, None, None, interrupted(), list)
+        interleaved.collect(interrupted(), interleaved.Results(list))

@@ -70,7 +70,7 @@ def test_it_measures_and_shows_again(tmp_path: Path) -> None:
     ("words", "said"),
     [
         (("--cases", "none"), "there is no case none of transactions"),
-        (("--plot", "x.png"), "--plot is not for `hasp bench transactions`"),
+        (("--plot", "x.txt"), "use a name that ends in .png or .svg"),
         (("--from", "/dev/null"), "/dev/null has no results of transactions"),
     ],
 )

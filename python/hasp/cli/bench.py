@@ -31,7 +31,7 @@ examples:
   hasp bench locks --check-targets               status 1 if Hasp's locks are too slow
   hasp bench rwlocks --locks bravo+rw-futex      beside glibc's; likewise spinlocks
   hasp bench barriers --plot barriers.png
-  hasp bench messages                            channels beside other rings
+  hasp bench messages --plot messages.png        channels beside other rings
   hasp bench delegation                          executors beside locks
   hasp bench hash-table --quick                  beside oneTBB's, liburcu's and others
   hasp bench transactions --quick                beside one lock and GCC's libitm
@@ -85,7 +85,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="compare with Hasp's targets; status 1 if one is missed",
     )
     parser.add_argument(
-        "--plot", metavar="FILE", help="a figure of all locks: FILE.png or FILE.svg"
+        "--plot",
+        metavar="FILE",
+        help="a figure of all that is compared: FILE.png or FILE.svg; not for "
+        "delegation, profile and advice",
     )
     parser.add_argument(
         "--from",
@@ -124,30 +127,34 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _whole(arguments: argparse.Namespace) -> int:
     """Measure messages or delegation, which have no choice of cases."""
-    for option in ("locks", "cases", "check_targets", "plot", "source"):
-        if getattr(arguments, option) not in (None, ALL, False):
-            name = "from" if option == "source" else option.replace("_", "-")
-            raise HaspError(
-                f"--{name} is not for `hasp bench {arguments.what}`", "leave it out"
-            )
+    _refuse(arguments, "locks", "cases", "check_targets")
     chosen = (arguments.quick, arguments.runs, arguments.json)
     if arguments.what == "delegation":
+        _refuse(arguments, "plot", "source")
         from hasp.lab.bench import delegation
 
         return delegation.measure_delegation(delegation.Options(*chosen))
     from hasp.lab.bench import messages
 
-    return messages.measure_messages(messages.Options(*chosen))
+    return messages.measure_messages(
+        messages.Options(*chosen, source=arguments.source, plot=arguments.plot)
+    )
+
+
+def _refuse(arguments: argparse.Namespace, *options: str) -> None:
+    """Raise HaspError if one of these options was given."""
+    for option in options:
+        if getattr(arguments, option) not in (None, ALL, False):
+            name = "from" if option == "source" else option.replace("_", "-")
+            raise HaspError(
+                f"--{name} is not for `hasp bench {arguments.what}`", "leave it out"
+            )
 
 
 def _advice(arguments: argparse.Namespace) -> int:
     from hasp.lab.bench.advice.bench import Options, bench_advice
 
-    for option in ("locks", "cases", "quick", "runs", "plot"):
-        if getattr(arguments, option) not in (None, ALL, False):
-            raise HaspError(
-                f"--{option} is not for `hasp bench advice`", "leave it out"
-            )
+    _refuse(arguments, "locks", "cases", "quick", "runs", "plot")
     return bench_advice(
         Options(
             Path(arguments.source or ADVICE_DATA),
@@ -163,12 +170,7 @@ def _structures(arguments: argparse.Namespace) -> int:
     from hasp.lab.bench import tables, transactions
     from hasp.locks.selection import select
 
-    for option in ("check_targets", "plot"):
-        if getattr(arguments, option):
-            name = option.replace("_", "-")
-            raise HaspError(
-                f"--{name} is not for `hasp bench {arguments.what}`", "leave it out"
-            )
+    _refuse(arguments, "check_targets")
     chosen = [] if arguments.locks == ALL else select(arguments.locks)
     options = {
         "cases": arguments.cases,
@@ -177,6 +179,7 @@ def _structures(arguments: argparse.Namespace) -> int:
         "runs": arguments.runs,
         "json": arguments.json,
         "source": arguments.source,
+        "plot": arguments.plot,
     }
     if arguments.what == "transactions":
         return transactions.bench_transactions(transactions.Options(**options))

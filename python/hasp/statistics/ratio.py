@@ -112,12 +112,21 @@ def median_of_ratios(sample: Sequence[float], reference: Sequence[float]) -> Rat
         return Ratio(math.nan, None, None, 0)
     pairs = zip(sample, reference, strict=True)
     ratios = sorted(median_ratio([one], [other]) for one, other in pairs)
-    count, middle = len(ratios), float(numpy.median(ratios))
+    low, high = interval_of_median(ratios) or (None, None)
+    return Ratio(float(numpy.median(ratios)), low, high, len(ratios))
+
+
+def interval_of_median(sample: Sequence[float]) -> tuple[float, float] | None:
+    """Return an interval that covers the median with at least 95 %, by the sign test.
+
+    None for fewer than six values.
+    """
+    values, count = sorted(sample), len(sample)
     if count < FEWEST_PAIRS:
-        return Ratio(middle, None, None, count)
+        return None
     left_out = int(scipy.stats.binom.ppf((1 - CONFIDENCE) / 2, count, 0.5))
     # ppf() returns the first number whose probability is at least the tail's.
-    return Ratio(middle, ratios[left_out - 1], ratios[count - left_out], count)
+    return values[left_out - 1], values[count - left_out]
 
 
 def _open(value: float) -> float:

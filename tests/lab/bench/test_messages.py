@@ -41,11 +41,20 @@ def test_every_pattern_is_measured(
     assert "modified line" in table
     assert "round-trip" in table
     assert "hasp-ring" in table
+    assert messages.measure_messages(messages.Options(source=str(path))) == 0
+    assert capsys.readouterr().out == table
 
 
 def test_other_options_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "messages", "--cases", "x"]) == 2
     assert "--cases is not for `hasp bench messages`" in capsys.readouterr().err
+
+
+def test_a_file_of_another_benchmark_is_refused(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["bench", "messages", "--from", "/dev/null"]) == 2
+    assert "/dev/null has no results of messages" in capsys.readouterr().err
 
 
 def test_one_cpu_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

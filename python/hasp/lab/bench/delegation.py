@@ -62,9 +62,8 @@ def measure_delegation(options: Options) -> int:
     """
     wanted = cases(len(os.sched_getaffinity(0)))
     rounds = options.runs or (QUICK_ROUNDS if options.quick else ROUNDS)
-    return interleaved.collect(
-        options.json, _rounds(wanted, rounds), lambda runs: _print(runs, wanted)
-    )
+    results = interleaved.Results(lambda runs: _print(runs, wanted), options.json)
+    return interleaved.collect(_rounds(wanted, rounds), results)
 
 
 def _rounds(wanted: Sequence[Case], rounds: int) -> Iterator[Record]:

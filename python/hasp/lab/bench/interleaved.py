@@ -17,10 +17,12 @@ from typing import Any, Protocol, TypeVar
 
 from hasp.base import output
 from hasp.base.errors import EXIT_FINE, HaspError, Interrupted
+from hasp.base.figures import check_figure
 from hasp.base.progress import Display
 from hasp.base.signals import interrupt_on_signals
 from hasp.statistics.ratio import (
     Ratio,
+    interval_of_median,
     median_of_ratios,
     median_ratio,
     ratio_of_medians,
@@ -57,41 +59,64 @@ class Benchmark:
 
 @dataclass(frozen=True)
 class Summary:
-    """A subject in a case: the median of its figure, and how many times as fast Hasp's
-    was in the same rounds, in the median (None for Hasp's)."""
+    """A subject in a case: the median of its figure with its 95 % interval, and how
+    many times as fast Hasp's was in the same rounds, in the median (None for Hasp's
+    own)."""
 
     case: str
     label: str
     median: float
+    interval: tuple[float, float] | None
     hasp_is: Ratio | None
 
 
+@dataclass(frozen=True)
+class Results:
+    """What becomes of records: tables, and the files of --json and --plot, if any."""
+
+    print_tables: Callable[[Sequence[Record]], None]
+    json: str | None = None
+    plot: str | None = None
+    draw: Callable[[Sequence[Record], Path], None] | None = None
+
+    def check(self) -> None:
+        """Raise HaspError if a file cannot be written."""
+        if self.json:
+            output.check_writable(self.json)
+        check_figure(self.plot)
+
+    def write(self, records: Sequence[Record]) -> None:
+        """Write the files, and print the tables unless --json has standard output."""
+        if self.json:
+            output.write_json(records, self.json)
+        if self.json != output.STDOUT:
+            self.print_tables(records)
+        if self.plot and self.draw:
+            self.draw(records, Path(self.plot))
+
+
 def carry_out(
-    benchmark: Benchmark,
-    json_file: str | None,
+    topic: str,
+    schema: str,
     source: str | None,
     measured: Iterable[Record],
-    print_tables: Callable[[Sequence[Record]], None],
+    results: Results,
 ) -> int:
     """Measure, or read what was measured; print the tables.
 
     Ctrl-C ends the measurement with the records so far. Returns the exit status.
     """
-    records = load(benchmark, Path(source)) if source else measured
-    return collect(json_file, records, print_tables)
+    results.check()
+    records = load(topic, schema, Path(source)) if source else measured
+    return collect(records, results)
 
 
-def collect(
-    json_file: str | None,
-    measured: Iterable[Record],
-    print_tables: Callable[[Sequence[Record]], None],
-) -> int:
-    """Measure; write the records to the file, and print the tables.
+def collect(measured: Iterable[Record], results: Results) -> int:
+    """Measure; write the files, and print the tables.
 
     Ctrl-C ends the measurement with the records so far. Returns the exit status.
     """
-    if json_file:
-        output.check_writable(json_file)
+    results.check()
     status, records = EXIT_FINE, list[Record]()
     interrupt_on_signals()
     try:
@@ -101,10 +126,7 @@ def collect(
             raise
         status = interruption.exit_status
         output.note("interrupted; the results so far follow")
-    if json_file:
-        output.write_json(records, json_file)
-    if json_file != output.STDOUT:
-        print_tables(records)
+    results.write(records)
     return status
 
 
@@ -185,7 +207,7 @@ def output_of(command: Sequence[str]) -> str:
     return done.stdout
 
 
-def load(benchmark: Benchmark, path: Path) -> list[Record]:
+def load(topic: str, schema: str, path: Path) -> list[Record]:
     """Return the records that --json wrote to this file. Raises HaspError."""
     remedy = "name a file that --json wrote"
     try:
@@ -193,8 +215,8 @@ def load(benchmark: Benchmark, path: Path) -> list[Record]:
         records = [json.loads(line) for line in lines]
     except (OSError, ValueError) as problem:
         raise HaspError(f"cannot read {path}: {problem}", remedy) from None
-    if not records or any(row.get("schema") != benchmark.schema for row in records):
-        raise HaspError(f"{path} has no results of {benchmark.topic}", remedy)
+    if not records or any(row.get("schema") != schema for row in records):
+        raise HaspError(f"{path} has no results of {topic}", remedy)
     return records
 
 
@@ -215,7 +237,8 @@ def summarise(benchmark: Benchmark, records: Sequence[Record]) -> list[Summary]:
                 [own[number] for number in both], [runs[number] for number in both]
             )
         middle = sorted(runs.values())[len(runs) // 2]
-        rows.append(Summary(case, label, middle, ratio))
+        interval = interval_of_median([*runs.values()])
+        rows.append(Summary(case, label, middle, interval, ratio))
     order = [case.name for case in benchmark.cases]
     return sorted(rows, key=lambda row: (order.index(row.case), -row.median))
 

@@ -9,6 +9,7 @@ import random
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import fmean, median
 
@@ -17,15 +18,23 @@ from hasp.base.errors import HaspError
 from hasp.base.progress import Display
 from hasp.lab.bench import interleaved
 from hasp.lab.bench.interleaved import Record, output_of, ratio_text
+from hasp.lab.bench.peers_figure import Form, Panel, Picture, draw_picture, standing
 from hasp.locks import native
-from hasp.statistics.ratio import Ratio, median_of_ratios
+from hasp.statistics.ratio import Ratio, interval_of_median, median_of_ratios
 
-PATTERNS = ("round-trip", "one-way", "batch", "large")
+PATTERNS = {
+    "round-trip": "a message and its answer",
+    "one-way": "a message of a stream, one a call",
+    "batch": "a message of a stream, up to 32 a call",
+    "large": "a message of 4096 bytes",
+}
 REFERENCE, LARGE_REFERENCE = "hasp", "hasp-ring"
 PROGRAM, PEERS = "hasp-bench-messages", "hasp-bench-messages-peers"
 PEER_PACKAGES = {"ck": "libck-dev", "dpdk": "libdpdk-dev"}
+LOAD = "load:modified"
 MESSAGES, ROUNDS, QUICK_ROUNDS = 512, 31, 7  # MESSAGES: in one burst
 LINE = "line"
+SCHEMA = "hasp.messages/1"
 
 
 @dataclass(frozen=True)
@@ -44,38 +53,32 @@ class Options:
     quick: bool = False
     runs: int | None = None
     json: str | None = None
+    source: str | None = None
+    plot: str | None = None
 
 
 def measure_messages(options: Options) -> int:
-    """Measure all implementations in rounds of random order, and print the medians.
+    """Measure all implementations in rounds of random order, or read what was measured;
+    print and draw the medians.
 
     Returns the exit status. Raises HaspError if there is only one CPU.
     """
+    rounds = options.runs or (QUICK_ROUNDS if options.quick else ROUNDS)
+    results = interleaved.Results(print_tables, options.json, options.plot, draw)
+    return interleaved.carry_out(
+        "messages", SCHEMA, options.source, _rounds(rounds), results
+    )
+
+
+def _rounds(rounds: int) -> Iterator[Record]:
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:
         raise HaspError("messages need two CPUs", "allow this process a second one")
     programs = _programs()
-    rounds = options.runs or (QUICK_ROUNDS if options.quick else ROUNDS)
-
-    def print_all(runs: Sequence[Record]) -> None:
-        _print(runs)
-        measured = {program.name for program in programs}
-        missing = [name for name in PEER_PACKAGES if name not in measured]
-        if missing:
-            packages = " ".join(PEER_PACKAGES[name] for name in missing)
-            output.note(f"not measured: {', '.join(missing)} (build with {packages})")
-
-    measured = _rounds(programs, (cpus[0], cpus[1]), rounds)
-    return interleaved.collect(options.json, measured, print_all)
-
-
-def _rounds(
-    programs: Sequence[Implementation], cpus: tuple[int, int], rounds: int
-) -> Iterator[Record]:
     with Display() as display:
         for number in range(rounds):
             display.show("round", number, rounds, None)
-            for run in _round(programs, cpus):
+            for run in _round(programs, (cpus[0], cpus[1])):
                 yield {**run, "round": number}
 
 
@@ -112,16 +115,14 @@ def _line(cpus: Sequence[str]) -> Record:
     """Return the time of a load of a line that the other CPU has modified."""
     program = str(native.program("hasp-machine"))
     rate = json.loads(output_of([program, "clock", "--cpus", cpus[0]]).splitlines()[-1])
-    text = output_of(
-        [program, "coherence", "--cases", "load:modified", "--cpus", ",".join(cpus)]
-    )
+    text = output_of([program, "coherence", "--cases", LOAD, "--cpus", ",".join(cpus)])
     row = json.loads(text.splitlines()[-1])
     cycles = median(row["cycles"]) - median(row["overheads"])
     ns = cycles / row["batch"] * 1e9 / rate["cycles_per_second"]
     return {
-        "schema": "hasp.messages/1",
+        "schema": SCHEMA,
         "implementation": LINE,
-        "pattern": "load:modified",
+        "pattern": LOAD,
         "ns": round(ns, 3),
     }
 
@@ -140,14 +141,18 @@ def _ratio(sample: Sequence[float], reference: Sequence[float]) -> Ratio:
     return median_of_ratios(sample[:rounds], reference[:rounds])
 
 
+def _reference(pattern: str) -> str:
+    return LARGE_REFERENCE if pattern == "large" else REFERENCE
+
+
 def _rows(runs: Sequence[Record]) -> Iterator[tuple[str, ...]]:
-    loads = _samples(runs, LINE, "load:modified")
+    loads = _samples(runs, LINE, LOAD)
     lines = [fmean(pair) for pair in zip(loads[::2], loads[1::2], strict=False)]
     if loads:
         yield ("modified line", "", f"{median(loads):.1f} ns", "", "")
     names = list(dict.fromkeys(run["implementation"] for run in runs))
     for pattern in PATTERNS:
-        reference = LARGE_REFERENCE if pattern == "large" else REFERENCE
+        reference = _reference(pattern)
         own = _samples(runs, reference, pattern)
         for name in sorted(names, key=lambda name: (name != reference, name)):
             sample = _samples(runs, name, pattern)
@@ -160,7 +165,8 @@ def _rows(runs: Sequence[Record]) -> Iterator[tuple[str, ...]]:
             yield pattern, name, f"{median(sample):.1f} ns", transfers, ratio
 
 
-def _print(runs: Sequence[Record]) -> None:
+def print_tables(runs: Sequence[Record]) -> None:
+    """Print a row for each pattern and implementation, and name missing ones."""
     table = output.table()
     for heading in ("PATTERN", "BY", "A MESSAGE", "LINES", "TO HASP'S"):
         right = heading in ("A MESSAGE", "LINES")
@@ -168,3 +174,35 @@ def _print(runs: Sequence[Record]) -> None:
     for row in _rows(runs):
         table.add_row(*row)
     output.console().print(table)
+    measured = {run["implementation"] for run in runs}
+    missing = [name for name in PEER_PACKAGES if name not in measured]
+    if missing:
+        packages = " ".join(PEER_PACKAGES[name] for name in missing)
+        output.note(f"not measured: {', '.join(missing)} (build with {packages})")
+
+
+def draw(runs: Sequence[Record], path: Path) -> None:
+    """Draw a panel for each pattern, with a line for each implementation."""
+    panels = [panel for panel in map(partial(_panel, runs), PATTERNS) if panel.forms]
+    rounds = len({run["round"] for run in runs})
+    heading = (
+        "Hasp's channels beside other rings: nanoseconds, lower is better\n"
+        f"medians of {rounds} interleaved rounds with 95 % intervals"
+    )
+    marks = "a load of a line that the other CPU has modified"
+    draw_picture(Picture(heading, "nanoseconds", panels, marks), path)
+
+
+def _panel(runs: Sequence[Record], pattern: str) -> Panel:
+    reference = _reference(pattern)
+    own = _samples(runs, reference, pattern)
+    forms = []
+    for name in dict.fromkeys(run["implementation"] for run in runs):
+        sample = _samples(runs, name, pattern)
+        if sample:
+            found = standing(name, _ratio(sample, own))
+            forms.append(Form(name, median(sample), interval_of_median(sample), found))
+    forms.sort(key=lambda form: (form.name != reference, form.median))
+    loads = _samples(runs, LINE, LOAD)
+    mark = median(loads) if loads else None
+    return Panel(pattern, PATTERNS[pattern], forms, reference, mark)

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from hasp.base import host, output
 from hasp.lab.bench import interleaved
 from hasp.lab.bench.interleaved import OWN, Benchmark, Record, Subject
+from hasp.lab.bench.peers_figure import Picture, draw_picture, panels_of
 from hasp.locks import native
 
 PROGRAM = "hasp-bench-tables"
@@ -38,6 +40,12 @@ class Case:
     updates: int
     zipf: float = 0.0
 
+    @property
+    def words(self) -> str:
+        """The load in words."""
+        skew = ", Zipf" if self.zipf else ""
+        return f"{self.elements:,} entries, {self.updates} % updates{skew}"
+
 
 # The first three are CLHT's, the next four those of SSYNC: 512 or 12 buckets with 12 or
 # 48 entries each, 80 % get, 10 % put, 10 % remove.
@@ -65,17 +73,15 @@ class Options:
     runs: int | None
     json: str | None
     source: str | None = None
+    plot: str | None = None
     threads: int | None = None
 
 
 def bench_tables(options: Options) -> int:
-    """Measure, or read what was measured; print the table. Returns the exit status."""
+    """Measure, or read what was measured; print and draw it. Returns the status."""
+    results = interleaved.Results(print_tables, options.json, options.plot, draw)
     return interleaved.carry_out(
-        BENCHMARK,
-        options.json,
-        options.source,
-        _measure(options),
-        print_tables,
+        BENCHMARK.topic, BENCHMARK.schema, options.source, _measure(options), results
     )
 
 
@@ -109,3 +115,18 @@ def print_tables(records: Sequence[Record]) -> None:
     rows = interleaved.summarise(BENCHMARK, records)
     note = f"\nof clht: {INSERTING} is, which replaces no values either"
     interleaved.print_summaries(rows, "TABLE", "M OPERATIONS/S", 1, note)
+
+
+def draw(records: Sequence[Record], path: Path) -> None:
+    """Draw a panel for each case, with a line for each table."""
+    words = {case.name: case.words for case in CASES}
+    rounds = len({record["run"] for record in records})
+    heading = (
+        "Hasp's hash table beside others: million operations a second, "
+        "higher is better\n"
+        f"medians of {rounds} interleaved rounds with 95 % intervals; "
+        f"clht is compared with {INSERTING}, which replaces no values either"
+    )
+    panels = panels_of(BENCHMARK, records, words)
+    axis = "million operations a second"
+    draw_picture(Picture(heading, axis, panels), path)

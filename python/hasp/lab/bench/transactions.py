@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from hasp.base import host, output
 from hasp.lab.bench import interleaved
 from hasp.lab.bench.interleaved import OWN, Benchmark, Record, Subject
+from hasp.lab.bench.peers_figure import Picture, draw_picture, panels_of
 from hasp.locks import native
 
 PROGRAM = "hasp-bench-transactions"
@@ -46,6 +48,16 @@ class Case:
     elements: int
     percent: int
 
+    @property
+    def words(self) -> str:
+        """The load in words."""
+        if self.program == "mapreduce":
+            return f"chunks of {self.elements} letters"
+        if self.program == "bank":
+            reads = f", {self.percent} % read all" if self.percent else ""
+            return f"{self.elements} accounts{reads}"
+        return f"{self.elements} keys, {self.percent} % updates"
+
 
 CASES = (
     Case("bank", "bank", 1024, 0),
@@ -70,16 +82,14 @@ class Options:
     runs: int | None
     json: str | None
     source: str | None = None
+    plot: str | None = None
 
 
 def bench_transactions(options: Options) -> int:
-    """Measure, or read what was measured; print the tables. Returns the exit status."""
+    """Measure, or read what was measured; print and draw it. Returns the status."""
+    results = interleaved.Results(print_tables, options.json, options.plot, draw)
     return interleaved.carry_out(
-        BENCHMARK,
-        options.json,
-        options.source,
-        _measure(options),
-        print_tables,
+        BENCHMARK.topic, BENCHMARK.schema, options.source, _measure(options), results
     )
 
 
@@ -141,6 +151,20 @@ def print_tables(records: Sequence[Record]) -> None:
             for way in ways
         ]
         _print_aborts("ABORTS OVER MESSAGES", MESSAGE_CAUSES, summaries)
+
+
+def draw(records: Sequence[Record], path: Path) -> None:
+    """Draw a panel for each case, with a line for each way to make steps atomic."""
+    words = {case.name: case.words for case in CASES}
+    rounds = len({record["run"] for record in records})
+    heading = (
+        "Hasp's transactions beside one lock, GCC's libitm and TM2C's messages: "
+        "millions a second, higher is better\n"
+        f"medians of {rounds} interleaved rounds with 95 % intervals"
+    )
+    panels = panels_of(BENCHMARK, records, words)
+    axis = "million transactions a second"
+    draw_picture(Picture(heading, axis, panels), path)
 
 
 def _print_aborts(
