@@ -147,7 +147,8 @@ static __attribute__((noinline, unused)) bool auto_wait_in_cohort(struct lock *l
     if (!self)
         return false;
     if (!load_relaxed(auto_handovers(self))) {
-        auto_timedlock(lock, false, NULL);
+        if (!auto_try(lock)) /* a failed write would take the line from the holder */
+            auto_wait(lock, false, false, NULL);
         auto_begin_cohort(lock);
         store_relaxed(&self->more[AUTO_LONGEST], auto_longest_series(lock));
         store_relaxed(&lock->owner, OWNER_IN_NODE);
@@ -180,6 +181,22 @@ static inline enum acquisition auto_lock(struct lock *lock, bool biased)
     return ACQUIRED;
 }
 
+/* A thread that holds the lock by its node looks there first, not at the counts:
+ * leaders of other cohorts write to their line, and the next holder would wait for it,
+ * too. */
+static inline void auto_unlock_unbiased(struct lock *lock)
+{
+    if (unlikely(held_nodes_count()) && auto_unlock_own_node(lock))
+        return;
+    if (unlikely(!auto_count_use(lock))) {
+        auto_unlock_by_node(lock);
+        return;
+    }
+    store_relaxed(&lock->owner, 0);
+    if (unlikely(!release_if(&lock->word, AUTO_HELD, 0)))
+        auto_unlock_wanted(lock);
+}
+
 static inline void auto_unlock(struct lock *lock, bool biased)
 {
     if (biased && likely(!(load_relaxed(&lock->mode) & FUTEX_SHARED))) {
@@ -190,12 +207,8 @@ static inline void auto_unlock(struct lock *lock, bool biased)
         release_window();
         if (unlikely(load_relaxed(sleepers) != 0))
             unpark(&lock->word, 1);
-    } else if (unlikely(!auto_count_use(lock))) {
-        auto_unlock_by_node(lock);
     } else {
-        store_relaxed(&lock->owner, 0);
-        if (unlikely(!release_if(&lock->word, AUTO_HELD, 0)))
-            auto_unlock_wanted(lock);
+        auto_unlock_unbiased(lock);
     }
 }
 

@@ -142,7 +142,7 @@ static inline void auto_consider(struct lock *lock, struct auto_record *record,
         store_relaxed(&record->pause, pause);
         left = left < pause ? left : pause;
     }
-    if (!contended && open)
+    if (!contended && open && !auto_has_queue(record))
         return;
     if (left)
         store_relaxed(&record->left, left - 1);
@@ -174,13 +174,13 @@ static inline bool auto_is_gradual(struct lock *lock, const struct auto_record *
 }
 
 /* The first part of a trial is over. If the change is gradual, it is repeated until the
- * rate shows that the threads have come, but not often. */
+ * rate shows that the threads have come, but not often, and not for few threads. */
 static inline void auto_enter(struct lock *lock, struct auto_record *record,
                               uint32_t rate)
 {
     uint32_t entries = load_relaxed(&record->left);
-    if (auto_is_gradual(lock, record) && rate < load_relaxed(&record->rate) &&
-        entries < AUTO_ENTRIES)
+    bool slowly = auto_is_gradual(lock, record) && auto_has_queue(record);
+    if (slowly && rate < load_relaxed(&record->rate) && entries < AUTO_ENTRIES)
         store_relaxed(&record->left, entries + 1);
     else
         store_relaxed(&record->kind, AUTO_TRIAL);
@@ -246,10 +246,17 @@ static __attribute__((noinline, unused)) void auto_look(struct lock *lock)
     auto_end_epoch(lock, record, kind, (uint32_t)rate, often || waits >= uses / 16);
 }
 
+/* Returns whether so few uses fit into an epoch that it would be over late. */
+static inline bool auto_is_slow(const struct auto_record *record)
+{
+    return load_relaxed(&record->rate) < AUTO_FAST && auto_has_enough_cpus();
+}
+
 /* Called after every AUTO_USES_TRIED uses; the lock has been used `count` times. */
 static inline void auto_look_again(struct lock *lock, uint32_t count)
 {
-    if (count % AUTO_USES == 0 || auto_in_trial(auto_record_of(lock)))
+    const struct auto_record *record = auto_record_of(lock);
+    if (count % AUTO_USES == 0 || auto_in_trial(record) || auto_is_slow(record))
         auto_look(lock);
 }
 

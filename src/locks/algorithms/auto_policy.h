@@ -136,6 +136,13 @@ static inline bool auto_is_crowded(const struct auto_record *record)
     return auto_has_enough_cpus() && auto_waiting(record) > cpus + cpus / 4;
 }
 
+/* Returns whether so many threads sleep while others use an open lock that cohorts may
+ * pay, although hardly any of them acquires it after a wait. */
+static inline bool auto_has_queue(const struct auto_record *record)
+{
+    return auto_has_enough_cpus() && auto_waiting(record) >= AUTO_CPUS_COHORTS;
+}
+
 /* Returns whether a policy may pay. Long spins do not if threads outnumber CPUs. */
 static inline bool auto_may_try(struct auto_record *record, uint32_t policy)
 {
@@ -159,11 +166,13 @@ static inline uint32_t auto_proofs(uint32_t policy)
 }
 
 /* Cohorts have proven themselves. If sections are short, and threads come back before
- * another one could have used the lock, exclusive use may be better still. */
+ * another one could have used the lock, exclusive use may be better still; also if
+ * there are so few threads that series have no middle. */
 static inline bool auto_cohorts_stay(struct auto_record *record, uint64_t rate)
 {
     uint64_t away = load_relaxed(&record->away); /* 0: never measured */
-    return !away || rate < AUTO_FAST || AUTO_SHORT * away * rate > 1u << 20;
+    return rate < AUTO_FAST ||
+           (away ? AUTO_SHORT * away * rate > 1u << 20 : auto_has_queue(record));
 }
 
 #endif

@@ -67,12 +67,20 @@ static __attribute__((noinline, unused)) void auto_hand_over(struct lock *lock,
     expect_wait(true); /* the next attempt reads the lock before it writes */
 }
 
-/* The lock is held by a node, usually the caller's. */
-static __attribute__((noinline, unused)) void auto_unlock_by_node(struct lock *lock)
+/* The caller has nodes. If it holds the lock by one of them, releases it by that, and
+ * returns true. */
+static __attribute__((noinline, unused)) bool auto_unlock_own_node(struct lock *lock)
 {
     struct waiter *node = held_nodes_take(lock, held_nodes_count());
-    if (!node)
-        node = held_nodes_search(lock);
+    if (node)
+        auto_hand_over(lock, node);
+    return node;
+}
+
+/* The lock is held by a node that is not in the caller's cache. */
+static __attribute__((noinline, unused)) void auto_unlock_by_node(struct lock *lock)
+{
+    struct waiter *node = held_nodes_search(lock);
     if (node)
         auto_hand_over(lock, node);
 }
