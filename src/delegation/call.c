@@ -5,15 +5,29 @@ struct pool call_pool;
 
 struct call *call_take(void)
 {
-    struct call *call = (struct call *)pool_take(&call_pool);
-    store_relaxed(&call->cell, CALL_WAITING);
-    store_relaxed(&call->next, 0);
-    store_relaxed(&call->asleep, 0);
-    return call;
+    return call_prepare((struct call *)pool_take(&call_pool));
 }
 
 /* Algorithms exchange calls between threads: each keeps what it gets. */
 void call_give(struct call *call)
 {
     pool_give_here(&call_pool, (struct pool_slot *)call);
+}
+
+/* If the thread calls once more while it ends, it asks for its end once more. */
+static void give_at_end(void)
+{
+    const uint32_t id = load_relaxed(&held_nodes()->call);
+    store_relaxed(&held_nodes()->call, 0);
+    if (id && id != CALL_KEPT_NONE)
+        call_give(call_at(id));
+}
+
+void call_keep(struct call *call)
+{
+    struct atomic_u32 *kept = &held_nodes()->call;
+    if (!load_relaxed(kept) && at_thread_end(give_at_end))
+        store_relaxed(kept, call->link.id);
+    else
+        call_give(call);
 }

@@ -3,8 +3,9 @@
  * Calls: requests to execute a section, each in a cache line of its own.
  *
  * They come from a pool (locks/memory/pool.h), never from stacks: a late unpark() or a
- * stale read of a call is harmless, and threads need neither an id nor a clean-up at
- * their end.
+ * stale read of a call is harmless. In executors whose threads get a call for each one
+ * that they queue, a thread keeps one between its requests, and gives it back when it
+ * ends: an access to the pool is an atomic operation.
  *
  *   cell     WAITING or PARKED until it is settled; then COMBINES: its thread executes
  *            sections, its own first, or DONE: the section has been executed
@@ -90,9 +91,45 @@ struct call *call_take(void) __attribute__((visibility("hidden")));
 /* Gives back a call that no thread will settle any more. */
 void call_give(struct call *call) __attribute__((visibility("hidden")));
 
+/* The call becomes that which the calling thread keeps, or is given back. */
+void call_keep(struct call *call) __attribute__((visibility("hidden")));
+
 static inline struct call *call_at(uint32_t id)
 {
     return (struct call *)pool_at(&call_pool, id);
+}
+
+/* `call` of held_nodes(): 0 at first, the id of the call that the thread keeps, or this
+ * if it keeps none now. */
+#define CALL_KEPT_NONE UINT32_MAX
+
+static inline struct call *call_prepare(struct call *call)
+{
+    store_relaxed(&call->cell, CALL_WAITING);
+    store_relaxed(&call->next, 0);
+    store_relaxed(&call->asleep, 0);
+    return call;
+}
+
+/* As call_take() and call_give(), but with the call that the thread keeps. A section
+ * may do the same meanwhile, for another object. */
+static inline struct call *call_take_kept(void)
+{
+    struct atomic_u32 *kept = &held_nodes()->call;
+    const uint32_t id = load_relaxed(kept);
+    if (unlikely(id == 0 || id == CALL_KEPT_NONE))
+        return call_take();
+    store_relaxed(kept, CALL_KEPT_NONE);
+    return call_prepare(call_at(id));
+}
+
+static inline void call_give_kept(struct call *call)
+{
+    struct atomic_u32 *kept = &held_nodes()->call;
+    if (likely(load_relaxed(kept) == CALL_KEPT_NONE))
+        store_relaxed(kept, call->link.id);
+    else
+        call_keep(call);
 }
 
 /* Stores the request; the caller publishes it. */

@@ -101,7 +101,9 @@
  * is_forked_child(): the same as fork_generation() != 1, but cheaper. held_nodes(): the
  * calling thread's struct held_nodes, zero in a new thread, inherited by the child of a
  * fork; only its thread uses it, and calls expect_wait(false) after it has added the
- * first entry or removed the last one.
+ * first entry or removed the last one. at_thread_end(function) -> bool: the calling
+ * thread will call function() when it ends before its process does. One function for
+ * each thread. False if that is impossible; nothing is called then.
  *
  * LIVENESS. name_this_thread(name) stores the calling thread in a zeroed struct
  * thread_name, unless that holds another; returns whether it did. The name is valid in
@@ -168,13 +170,14 @@ struct atomic_u64 {
  * plus one (barriers/algorithms/positions.h), the id of its record of
  * rwlocks/read_holds.h, the server that it serves (delegation/server.h), the lock that
  * it waited for or tried last (locks/waiting/waited_for.h), its signals to a condition
- * variable that nobody waited on (condition/queue.h), and when it released a lock
- * within its cohort (locks/algorithms/auto_cohorts.h). */
+ * variable that nobody waited on (condition/queue.h), when it released a lock within
+ * its cohort (locks/algorithms/auto_cohorts.h), and the call that it keeps
+ * (delegation/call.h). */
 enum { HELD_NODES = 6 };
 
 struct held_nodes {
     struct atomic_u16 count, seat;
-    struct atomic_u32 reads, serves, waited, signalled, signals, released;
+    struct atomic_u32 reads, serves, waited, signalled, signals, released, call;
     struct {
         struct atomic_u32 lock, node;
     } entries[HELD_NODES];

@@ -43,7 +43,7 @@ static inline void cc_queue_destroy(struct atomic_u32 *tail)
 static inline struct call *cc_queue_ask(struct atomic_u32 *tail,
                                         void *(*section)(void *), void *context)
 {
-    uint32_t fresh = call_take()->link.id;
+    uint32_t fresh = call_take_kept()->link.id;
     struct call *own = call_at(exchange_acq_rel(tail, fresh));
     call_ask(own, section, context);
     store_release(&own->next, fresh);
@@ -75,7 +75,7 @@ static inline struct call *cc_queue_serve(struct call *own, struct wakes *wakes,
 static inline void *cc_queue_end(struct call *own)
 {
     void *result = call_result(own);
-    call_give(own);
+    call_give_kept(own);
     return result;
 }
 

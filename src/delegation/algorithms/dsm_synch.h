@@ -76,7 +76,7 @@ static inline void dsm_synch_serve(struct delegate *delegate, struct call *own)
 static inline void *dsm_synch_run(struct delegate *delegate, void *(*section)(void *),
                                   void *context, enum waiting waiting)
 {
-    struct call *own = call_take();
+    struct call *own = call_take_kept();
     call_ask(own, section, context);
     uint32_t before = exchange_acq_rel(&delegate->tail, own->link.id);
     uint32_t state = CALL_COMBINES;
@@ -87,7 +87,7 @@ static inline void *dsm_synch_run(struct delegate *delegate, void *(*section)(vo
     if (state == CALL_COMBINES)
         dsm_synch_serve(delegate, own);
     void *result = call_result(own);
-    call_give(own);
+    call_give_kept(own);
     return result;
 }
 

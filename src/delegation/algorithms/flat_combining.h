@@ -3,9 +3,9 @@
  * Flat combining. D. Hendler, I. Incze, N. Shavit, M. Tzafrir, "Flat combining and the
  * synchronization-parallelism tradeoff", SPAA 2010.
  *
- * Idea: a thread writes its request into a line of the object (lines.h). Whoever finds
- * the object's latch free takes it and executes the requests of all lines, several
- * times if there are many; the others only read their own line and the latch.
+ * Idea: whoever finds the object's latch free takes it, and executes its section and
+ * the requests of all lines (lines.h), several times if there are many. The others
+ * write their requests into lines, and only read their own line and the latch.
  *
  *   word      the latch: 1 while a thread combines
  *   sleepers  threads that are, or may soon be, asleep with a request
@@ -31,8 +31,10 @@ static inline bool flat_combining_init(struct delegate *delegate)
     return true;
 }
 
-/* Executes the requests of all lines. Returns their number. */
-static inline uint32_t lines_serve(struct delegate *delegate, struct wakes *wakes)
+/* Executes the requests of all lines, of which one may be the caller's own. Returns
+ * their number. */
+static inline uint32_t lines_serve(struct delegate *delegate, const struct call *own,
+                                   struct wakes *wakes)
 {
     const struct lines *lines = &delegate->lines;
     const uint32_t ahead = lines->ahead;
@@ -45,17 +47,23 @@ static inline uint32_t lines_serve(struct delegate *delegate, struct wakes *wake
             continue;
         call_execute(line);
         progress_show(&delegate->progress, ++served);
-        call_finish(line, wakes);
+        if (line == own)
+            store_relaxed(&line->cell, CALL_DONE);
+        else
+            call_finish(line, wakes);
     }
     return served;
 }
 
-/* Executes requests for as long as there are several, then frees the latch. */
-static inline void flat_combining_serve(struct delegate *delegate, struct wakes *wakes)
+/* Executes requests for as long as there are several. The caller has executed `served`
+ * sections. */
+static inline void flat_combining_serve(struct delegate *delegate,
+                                        const struct call *own, struct wakes *wakes,
+                                        uint32_t served)
 {
-    uint32_t served = 0, last;
+    uint32_t last;
     do {
-        last = lines_serve(delegate, wakes);
+        last = lines_serve(delegate, own, wakes);
         served += last;
     } while (last > 1 && served < COMBINED_MOST);
     delegate_count(delegate, served);
@@ -77,21 +85,44 @@ flat_combining_wake(struct delegate *delegate)
     }
 }
 
+static inline bool flat_combining_latch(struct delegate *delegate)
+{
+    return !load_relaxed(&delegate->word) && acquire_if(&delegate->word, 0, 1);
+}
+
+static inline void flat_combining_unlatch(struct delegate *delegate,
+                                          struct wakes *wakes)
+{
+    store_release(&delegate->word, 0);
+    fence_seq_cst();
+    if (unlikely(load_relaxed(&delegate->sleepers)))
+        flat_combining_wake(delegate);
+    wakes_end(wakes);
+}
+
+/* The caller has the latch, and no line. */
+static inline void *flat_combining_in_place(struct delegate *delegate,
+                                            void *(*section)(void *), void *context)
+{
+    struct wakes wakes;
+    void *result = section(context);
+    wakes_begin(&wakes, &delegate->progress, &delegate->sleepers);
+    flat_combining_serve(delegate, NULL, &wakes, 1);
+    flat_combining_unlatch(delegate, &wakes);
+    return result;
+}
+
 /* Combines if the latch is free; the caller's own request is executed then, unless
  * somebody else has done that. */
 static inline void flat_combining_try(struct delegate *delegate, struct call *own)
 {
     struct wakes wakes;
-    if (load_relaxed(&delegate->word) || !acquire_if(&delegate->word, 0, 1))
+    if (!flat_combining_latch(delegate))
         return;
     wakes_begin(&wakes, &delegate->progress, &delegate->sleepers);
     if (still_waiting(load_relaxed(&own->cell)))
-        flat_combining_serve(delegate, &wakes);
-    store_release(&delegate->word, 0);
-    fence_seq_cst();
-    if (unlikely(load_relaxed(&delegate->sleepers)))
-        flat_combining_wake(delegate);
-    wakes_end(&wakes);
+        flat_combining_serve(delegate, own, &wakes, 0);
+    flat_combining_unlatch(delegate, &wakes);
 }
 
 /* Returns true if the request has been executed, or if the latch is free. */
@@ -142,6 +173,8 @@ static inline void *flat_combining_run(struct delegate *delegate,
                                        void *(*section)(void *), void *context,
                                        enum waiting waiting)
 {
+    if (flat_combining_latch(delegate))
+        return flat_combining_in_place(delegate, section, context);
     struct call *own = line_take(&delegate->lines);
     line_ask(own, section, context);
     flat_combining_try(delegate, own);

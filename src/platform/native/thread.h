@@ -18,9 +18,11 @@ struct this_thread {
 extern __thread struct this_thread this_thread
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-_Static_assert(sizeof(struct this_thread) <= 84, "static TLS is scarce");
+_Static_assert(sizeof(struct this_thread) <= 88, "static TLS is scarce");
 
 uint32_t thread_id_learn(void);
+
+bool at_thread_end(void (*function)(void));
 
 /* Called in the child of a fork, where the cached id is the parent's. */
 static inline void thread_id_forget(void)

@@ -117,6 +117,7 @@ enum { SLEEP_SLICE_NS = 1000000 };
 #define wait_end(token, undo, argument) ((void)(token), (void)(undo), (void)(argument))
 #define fork_generation() 1u
 #define held_nodes() simulated_held_nodes()
+#define at_thread_end(function) ((void)(function), true)
 #define is_forked_child() false
 
 /* Threads do not end before their process. */
