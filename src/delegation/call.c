@@ -15,7 +15,7 @@ void call_give(struct call *call)
 }
 
 /* If the thread calls once more while it ends, it asks for its end once more. */
-static void give_at_end(void)
+void call_end_thread(void)
 {
     const uint32_t id = load_relaxed(&held_nodes()->call);
     store_relaxed(&held_nodes()->call, 0);
@@ -26,7 +26,7 @@ static void give_at_end(void)
 void call_keep(struct call *call)
 {
     struct atomic_u32 *kept = &held_nodes()->call;
-    if (!load_relaxed(kept) && at_thread_end(give_at_end))
+    if (!load_relaxed(kept) && at_thread_end(call_end_thread))
         store_relaxed(kept, call->link.id);
     else
         call_give(call);

@@ -94,6 +94,9 @@ void call_give(struct call *call) __attribute__((visibility("hidden")));
 /* The call becomes that which the calling thread keeps, or is given back. */
 void call_keep(struct call *call) __attribute__((visibility("hidden")));
 
+/* Gives back what the calling thread keeps; at_thread_end() calls it. */
+void call_end_thread(void) __attribute__((visibility("hidden")));
+
 static inline struct call *call_at(uint32_t id)
 {
     return (struct call *)pool_at(&call_pool, id);
@@ -268,10 +271,11 @@ static inline uint32_t call_wait(struct call *call, enum waiting waiting,
     return wait_for_grant(&call->cell, &call->asleep, SPIN, false, NULL);
 }
 
-/* Passes the duty to execute sections on to the thread of this call. */
-static inline void call_pass(struct call *call)
+/* Passes the duty to execute sections on to the thread of this call; `may_sleep` says
+ * whether that could be asleep. */
+static inline void call_pass(struct call *call, bool may_sleep)
 {
-    grant_as(&call->cell, WAITER_GRANTED, true);
+    grant_as(&call->cell, WAITER_GRANTED, may_sleep);
 }
 
 /* Threads that may be asleep although their sections have been executed. They are woken

@@ -91,7 +91,7 @@ static __attribute__((noinline, unused)) void *adaptive_queue(struct delegate *d
             cc_queue_serve(own, &wakes, &delegate->progress, &served);
         delegate_count(delegate, served);
         adaptive_leave(delegate, kept, served == 1 && !load_relaxed(&following->next));
-        call_pass(following);
+        call_pass(following, may_park(waiting));
         wakes_end(&wakes);
     }
     return cc_queue_end(own);

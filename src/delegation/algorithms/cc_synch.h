@@ -96,7 +96,7 @@ static inline void *cc_synch_run(struct delegate *delegate, void *(*section)(voi
         struct call *following =
             cc_queue_serve(own, &wakes, &delegate->progress, &served);
         delegate_count(delegate, served);
-        call_pass(following);
+        call_pass(following, may_park(waiting));
         wakes_end(&wakes);
     }
     return cc_queue_end(own);

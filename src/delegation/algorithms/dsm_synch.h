@@ -68,7 +68,7 @@ static inline void dsm_synch_serve(struct delegate *delegate, struct call *own)
     } while (next && served < COMBINED_MOST);
     if (next) {
         delegate_count(delegate, served - counted);
-        call_pass(call);
+        call_pass(call, true);
     }
     wakes_end(&wakes);
 }

@@ -53,7 +53,7 @@ static inline void *h_synch_run(struct delegate *delegate, void *(*section)(void
             cc_queue_serve(own, &wakes, &delegate->progress, &served);
         delegate_count(delegate, served);
         delegate->operations->unlock(&delegate->lock);
-        call_pass(following);
+        call_pass(following, may_park(waiting));
         wakes_end(&wakes);
     }
     return cc_queue_end(own);

@@ -66,7 +66,7 @@ static inline void oyama_serve(struct delegate *delegate, uint32_t id)
         delegate_count(delegate, served - counted);
         counted = served;
         if (id != OYAMA_HELD) {
-            call_pass(call_at(id));
+            call_pass(call_at(id), true);
             break;
         }
         id = oyama_leave(delegate);

@@ -89,6 +89,7 @@ static void once(unsigned thread)
 {
     executor_prepare(thread);
     executor_ask();
+    call_end_thread();
 }
 
 static void twice(unsigned thread)
@@ -96,6 +97,7 @@ static void twice(unsigned thread)
     executor_prepare(thread);
     executor_ask();
     executor_ask();
+    call_end_thread();
 }
 
 /* One thread calls the object inside a section of another one. */
@@ -106,6 +108,7 @@ static void nested(unsigned thread)
         executor_ask();
     else
         executor_call(&outer_delegate, executor_outer_section, &outer_sections);
+    call_end_thread();
 }
 
 /* While nobody uses the object, a thread forks; another one starts in the child. */

@@ -129,7 +129,8 @@ enum { SLEEP_SLICE_NS = 0 };
 #define wait_end(token, undo, argument) ((void)(token), (void)(undo), (void)(argument))
 #define fork_generation() checked_fork_generation()
 #define held_nodes() checked_held_nodes()
-#define at_thread_end(function) ((void)(function), false)
+/* Clients end their threads by call_end_thread(). */
+#define at_thread_end(function) ((void)(function), true)
 #define is_forked_child() (checked_fork_generation() != 1)
 
 /* A name is the id of the thread. */

@@ -20,6 +20,12 @@ WORKLOAD = "delegation"
 REFERENCE = "glibc"
 LOCKS = ("futex", "mcs", "mcs-park")
 ROUNDS, QUICK_ROUNDS = 21, 5
+PUBLISHED = ("cc-synch", "flat-combining")  # also measured in their papers' form
+COMPARED = (
+    ("cc-synch", "cc-synch"),
+    ("cc-synch-spin", "cc-synch"),
+    ("flat-combining", "flat-combining"),
+)
 PLAIN = (REFERENCE, "lock:futex")  # what a program has without delegation
 CHOSEN = "adaptive"
 WINDOW_NS = 40_000_000
@@ -82,7 +88,14 @@ def _subjects() -> dict[str, list[str]]:
         found[f"lock:{lock}"] = [program, WORKLOAD, "--lock", lock]
     for name in executors():
         found[name] = [program, WORKLOAD, f"executor={name}"]
+    for name in PUBLISHED:
+        peers = str(native.program("hasp-workloads-published"))
+        found[_published(name)] = [peers, WORKLOAD, f"executor={name}"]
     return found
+
+
+def _published(name: str) -> str:
+    return f"{name}, published"
 
 
 def _measure(command: Sequence[str], name: str, case: Case) -> Record:
@@ -146,6 +159,17 @@ def _chosen(runs: Sequence[Record], wanted: Sequence[Case]) -> Iterator[str]:
             yield f"{CHOSEN} to {best}, {case.name}: {ratio}"
 
 
+def _beside_published(runs: Sequence[Record], wanted: Sequence[Case]) -> Iterator[str]:
+    """Yield, for each case, how executors compare with their papers' form."""
+    for name, form in COMPARED:
+        for case in wanted:
+            own = _samples(runs, name, case)
+            published = _samples(runs, _published(form), case)
+            if own and published:
+                ratio = factor_text(own, published)
+                yield f"{name} to {_published(form)}, {case.name}: {ratio}"
+
+
 def _print(runs: Sequence[Record], wanted: Sequence[Case]) -> None:
     table = output.table()
     numbers = ("M/S", "A HOLD")
@@ -154,5 +178,5 @@ def _print(runs: Sequence[Record], wanted: Sequence[Case]) -> None:
     for row in _rows(runs, wanted):
         table.add_row(*row)
     output.console().print(table)
-    for line in _chosen(runs, wanted):
+    for line in (*_chosen(runs, wanted), *_beside_published(runs, wanted)):
         output.console().print(line, highlight=False, markup=False)
