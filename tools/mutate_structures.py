@@ -72,7 +72,7 @@ KINDS = {
     "h_synch.h": Structure("executor", ("h-synch",)),
     "lines.h": Structure("executor", ("flat-combining",)),
     "oyama.h": Structure("executor", ("oyama",)),
-    "rcl.h": Structure("executor", ("rcl",)),
+    "rcl.h": Structure("executor", ("rcl", "rcl-moving")),
     "rcl_moving.h": Structure("executor", ("rcl-moving",)),
     "server.h": Structure("executor", ("rcl", "ffwd")),
     "server_moves.c": Structure("executor", ("rcl-moving",)),
