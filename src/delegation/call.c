@@ -14,7 +14,7 @@ void call_give(struct call *call)
     pool_give_here(&call_pool, (struct pool_slot *)call);
 }
 
-/* If the thread calls once more while it ends, it asks for its end once more. */
+/* A request that follows, from another destructor, registers this function again. */
 void call_end_thread(void)
 {
     const uint32_t id = load_relaxed(&held_nodes()->call);

@@ -3,9 +3,9 @@
  * Calls: requests to execute a section, each in a cache line of its own.
  *
  * They come from a pool (locks/memory/pool.h), never from stacks: a late unpark() or a
- * stale read of a call is harmless. In executors whose threads get a call for each one
- * that they queue, a thread keeps one between its requests, and gives it back when it
- * ends: an access to the pool is an atomic operation.
+ * stale read of a call is harmless. Each access to the pool is an atomic operation, so
+ * a thread of an executor with a queue keeps a call between its requests, and gives it
+ * back when it ends.
  *
  *   cell     WAITING or PARKED until it is settled; then COMBINES: its thread executes
  *            sections, its own first, or DONE: the section has been executed
@@ -91,7 +91,7 @@ struct call *call_take(void) __attribute__((visibility("hidden")));
 /* Gives back a call that no thread will settle any more. */
 void call_give(struct call *call) __attribute__((visibility("hidden")));
 
-/* The call becomes that which the calling thread keeps, or is given back. */
+/* The calling thread keeps the call, or gives it back if it keeps one already. */
 void call_keep(struct call *call) __attribute__((visibility("hidden")));
 
 /* Gives back what the calling thread keeps; at_thread_end() calls it. */
@@ -102,8 +102,8 @@ static inline struct call *call_at(uint32_t id)
     return (struct call *)pool_at(&call_pool, id);
 }
 
-/* `call` of held_nodes(): 0 at first, the id of the call that the thread keeps, or this
- * if it keeps none now. */
+/* held_nodes()->call is 0 before the thread's first request; then it is the id of the
+ * call that the thread keeps, or this value while a request uses that call. */
 #define CALL_KEPT_NONE UINT32_MAX
 
 static inline struct call *call_prepare(struct call *call)
@@ -272,7 +272,7 @@ static inline uint32_t call_wait(struct call *call, enum waiting waiting,
 }
 
 /* Passes the duty to execute sections on to the thread of this call; `may_sleep` says
- * whether that could be asleep. */
+ * whether that thread can be asleep. */
 static inline void call_pass(struct call *call, bool may_sleep)
 {
     grant_as(&call->cell, WAITER_GRANTED, may_sleep);

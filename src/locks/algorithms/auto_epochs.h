@@ -246,7 +246,7 @@ static __attribute__((noinline, unused)) void auto_look(struct lock *lock)
     auto_end_epoch(lock, record, kind, (uint32_t)rate, often || waits >= uses / 16);
 }
 
-/* Returns whether so few uses fit into an epoch that it would be over late. */
+/* Returns whether AUTO_USES uses probably take longer than an epoch. */
 static inline bool auto_is_slow(const struct auto_record *record)
 {
     return load_relaxed(&record->rate) < AUTO_FAST && auto_has_enough_cpus();

@@ -166,8 +166,8 @@ static inline uint32_t auto_proofs(uint32_t policy)
 }
 
 /* Cohorts have proven themselves. If sections are short, and threads come back before
- * another one could have used the lock, exclusive use may be better still; also if
- * there are so few threads that series have no middle. */
+ * another one could have used the lock, exclusive use may be better still; so it may be
+ * if so few threads take turns that `away` was never measured. */
 static inline bool auto_cohorts_stay(struct auto_record *record, uint64_t rate)
 {
     uint64_t away = load_relaxed(&record->away); /* 0: never measured */

@@ -102,17 +102,16 @@ def carry_out(
     measured: Iterable[Record],
     results: Results,
 ) -> int:
-    """Measure, or read what was measured; print the tables.
+    """Measure, or read what was measured; write the files, and print the tables.
 
     Ctrl-C ends the measurement with the records so far. Returns the exit status.
     """
-    results.check()
     records = load(topic, schema, Path(source)) if source else measured
     return collect(records, results)
 
 
 def collect(measured: Iterable[Record], results: Results) -> int:
-    """Measure; write the files, and print the tables.
+    """Measure, write the files, and print the tables.
 
     Ctrl-C ends the measurement with the records so far. Returns the exit status.
     """

@@ -18,7 +18,14 @@ from hasp.base.errors import HaspError
 from hasp.base.progress import Display
 from hasp.lab.bench import interleaved
 from hasp.lab.bench.interleaved import Record, output_of, ratio_text
-from hasp.lab.bench.peers_figure import Form, Panel, Picture, draw_picture, standing
+from hasp.lab.bench.peers_figure import (
+    Form,
+    Panel,
+    Picture,
+    draw_picture,
+    heading_of,
+    standing,
+)
 from hasp.locks import native
 from hasp.statistics.ratio import Ratio, interval_of_median, median_of_ratios
 
@@ -182,13 +189,11 @@ def print_tables(runs: Sequence[Record]) -> None:
 
 
 def draw(runs: Sequence[Record], path: Path) -> None:
-    """Draw a panel for each pattern, with a line for each implementation."""
+    """Draw a panel for each pattern, with a row for each implementation."""
     panels = [panel for panel in map(partial(_panel, runs), PATTERNS) if panel.forms]
     rounds = len({run["round"] for run in runs})
-    heading = (
-        "Hasp's channels beside other rings: nanoseconds, lower is better\n"
-        f"medians of {rounds} interleaved rounds with 95 % intervals"
-    )
+    title = "Hasp's channels beside other rings: nanoseconds, lower is better"
+    heading = heading_of(title, rounds)
     marks = "a load of a line that the other CPU has modified"
     draw_picture(Picture(heading, "nanoseconds", panels, marks), path)
 

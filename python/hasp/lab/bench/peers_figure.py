@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The figure of `hasp bench messages`, `hash-table` and `transactions`: a panel for
-each case, a line for each of Hasp's forms and each peer.
+each case, a row for each of Hasp's forms and each peer.
 
 A dot is the median of the rounds, with its interval. Whether Hasp is ahead is judged by
 the ratios within rounds: a machine that changes its speed widens the intervals of the
@@ -13,10 +13,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from hasp.base.figures import COLOURS, UNCERTAIN, save, settings, style_axes, ticks
-from hasp.lab.bench.interleaved import OWN, Benchmark, Record, summarise
+from hasp.lab.bench.interleaved import OWN, Benchmark, Named, Record, summarise
 from hasp.statistics.ratio import Ratio
 
 if TYPE_CHECKING:
@@ -78,10 +78,45 @@ def standing(name: str, ratio: Ratio | None) -> str:
     return AHEAD if ratio.above else BEHIND
 
 
-def panels_of(
+class Described(Named, Protocol):
+    """A case that can say its load in words."""
+
+    @property
+    def words(self) -> str: ...
+
+
+def heading_of(title: str, rounds: int, note: str = "") -> str:
+    """Return a figure's heading; `note` follows the number of rounds."""
+    return f"{title}\nmedians of {rounds} interleaved rounds with 95 % intervals{note}"
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What the figure of a benchmark says: its title, axis, and note."""
+
+    title: str
+    axis: str
+    note: str = ""
+
+
+def draw_benchmark(
+    benchmark: Benchmark,
+    cases: Sequence[Described],
+    records: Sequence[Record],
+    labels: Labels,
+    path: Path,
+) -> None:
+    """Draw a panel for each case that has records, with a row for each subject."""
+    words = {case.name: case.words for case in cases}
+    rounds = len({record["run"] for record in records})
+    heading = heading_of(labels.title, rounds, labels.note)
+    panels = _panels_of(benchmark, records, words)
+    draw_picture(Picture(heading, labels.axis, panels), path)
+
+
+def _panels_of(
     benchmark: Benchmark, records: Sequence[Record], words: Mapping[str, str]
 ) -> list[Panel]:
-    """Return a panel for each case that has records; `words`: the cases' loads."""
     forms: dict[str, list[Form]] = {}
     for row in summarise(benchmark, records):
         found = standing(row.label, row.hasp_is)

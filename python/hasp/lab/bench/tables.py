@@ -10,7 +10,7 @@ from pathlib import Path
 from hasp.base import host, output
 from hasp.lab.bench import interleaved
 from hasp.lab.bench.interleaved import OWN, Benchmark, Record, Subject
-from hasp.lab.bench.peers_figure import Picture, draw_picture, panels_of
+from hasp.lab.bench.peers_figure import Labels, draw_benchmark
 from hasp.locks import native
 
 PROGRAM = "hasp-bench-tables"
@@ -118,15 +118,11 @@ def print_tables(records: Sequence[Record]) -> None:
 
 
 def draw(records: Sequence[Record], path: Path) -> None:
-    """Draw a panel for each case, with a line for each table."""
-    words = {case.name: case.words for case in CASES}
-    rounds = len({record["run"] for record in records})
-    heading = (
-        "Hasp's hash table beside others: million operations a second, "
-        "higher is better\n"
-        f"medians of {rounds} interleaved rounds with 95 % intervals; "
-        f"clht is compared with {INSERTING}, which replaces no values either"
-    )
-    panels = panels_of(BENCHMARK, records, words)
+    """Draw a panel for each case, with a row for each table."""
     axis = "million operations a second"
-    draw_picture(Picture(heading, axis, panels), path)
+    labels = Labels(
+        f"Hasp's hash table beside others: {axis}, higher is better",
+        axis,
+        f"; clht is compared with {INSERTING}, which replaces no values either",
+    )
+    draw_benchmark(BENCHMARK, CASES, records, labels, path)

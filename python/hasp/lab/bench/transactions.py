@@ -10,7 +10,7 @@ from pathlib import Path
 from hasp.base import host, output
 from hasp.lab.bench import interleaved
 from hasp.lab.bench.interleaved import OWN, Benchmark, Record, Subject
-from hasp.lab.bench.peers_figure import Picture, draw_picture, panels_of
+from hasp.lab.bench.peers_figure import Labels, draw_benchmark
 from hasp.locks import native
 
 PROGRAM = "hasp-bench-transactions"
@@ -154,17 +154,13 @@ def print_tables(records: Sequence[Record]) -> None:
 
 
 def draw(records: Sequence[Record], path: Path) -> None:
-    """Draw a panel for each case, with a line for each way to make steps atomic."""
-    words = {case.name: case.words for case in CASES}
-    rounds = len({record["run"] for record in records})
-    heading = (
+    """Draw a panel for each case, with a row for each implementation."""
+    labels = Labels(
         "Hasp's transactions beside one lock, GCC's libitm and TM2C's messages: "
-        "millions a second, higher is better\n"
-        f"medians of {rounds} interleaved rounds with 95 % intervals"
+        "millions a second, higher is better",
+        "million transactions a second",
     )
-    panels = panels_of(BENCHMARK, records, words)
-    axis = "million transactions a second"
-    draw_picture(Picture(heading, axis, panels), path)
+    draw_benchmark(BENCHMARK, CASES, records, labels, path)
 
 
 def _print_aborts(

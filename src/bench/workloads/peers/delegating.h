@@ -15,21 +15,21 @@
 #ifndef HASP_BENCH_WORKLOADS_DELEGATING_H
 #define HASP_BENCH_WORKLOADS_DELEGATING_H
 
-#include "bench/workloads/delegating_counts.h"
-#include "delegation/delegate.h"
+#include "bench/workloads/delegating_unserved.h"
 
 #include <string.h>
 
-enum { CAN_DELEGATE = true, DELEGATING_SERVERS = 8 };
+enum { CAN_DELEGATE = true };
 
-/* Sections of one combiner for each CPU, and passes of one combiner over the list: as
- * in the CC-Synch authors' framework. */
+/* How many sections a combiner executes, for each CPU, and how often it goes through
+ * the list: as in the framework of CC-Synch's authors. */
 enum { PEER_SECTIONS = 10, PEER_PASSES = 3 };
 
 extern const char *const delegate_names[];
 
-/* A request of CC-Synch, or a thread's record of flat combining, where `waits` is 1
- * while the section is to be executed. */
+/* A request of CC-Synch, or a thread's record of flat combining. `waits` is 1 until
+ * the section has been executed; in CC-Synch, or until it is the caller's turn to
+ * combine. */
 struct peer_request {
     struct atomic_u64 next, section, context;
     struct atomic_u32 waits, executed;
@@ -56,12 +56,6 @@ static inline struct peer_request *peer_new(void)
     if (!request)
         die("no memory for a request");
     return request;
-}
-
-static inline bool delegating_needs_servers(uint64_t executor)
-{
-    (void)executor;
-    return false;
 }
 
 static inline void delegating_init(struct delegate *delegate, uint64_t executor,
@@ -166,22 +160,6 @@ static inline void delegating_run(struct delegate *delegate, uint64_t executor,
         peer_list_run(section, context);
     else
         peer_queue_run(section, context);
-}
-
-static inline void delegating_serve(const struct delegate *object, uint32_t number)
-{
-    (void)object, (void)number;
-}
-
-static inline void delegating_dismiss(const struct delegate *object, uint32_t number)
-{
-    (void)object, (void)number;
-}
-
-static inline struct delegating_counts delegating_counts(const struct delegate *object)
-{
-    (void)object;
-    return (struct delegating_counts){.sections = 0};
 }
 
 #endif
