@@ -186,11 +186,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.kill_on_hang and arguments.hang_after is None:
         raise HaspError("--kill-on-hang needs --hang-after", "add --hang-after 10s")
     times = _times(arguments)
+    conditions = tuple(condition(text) for text in arguments.fail_if)
+    # Last, because it removes the traces of an earlier run.
     session = Session(
         prepare(recording_options(arguments)),
         arguments.hang_after,
         kill_on_hang=arguments.kill_on_hang,
         times=times,
     )
-    conditions = tuple(condition(text) for text in arguments.fail_if)
     return session.run(Wanted(arguments.report, arguments.why, conditions))

@@ -232,6 +232,25 @@ def test_top_refuses_invalid_arguments(hasp, tmp_path, words, complaint):
     assert complaint in finished.stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("profile", "--fail-if", "wait.p99 > 1 parsec"),
+        ("profile", "--limit", "1K"),
+        ("profile", "--lock", "nolock"),
+        ("profile", "--plan", "no.toml"),
+        ("profile", "--control", "no.fifo"),
+        ("top", "--once", "--output", "no/folder"),
+    ],
+)
+def test_a_refused_command_keeps_the_trace_of_an_earlier_run(hasp, tmp_path, words):
+    trace = tmp_path / "hasp.trace"
+    trace.write_bytes(files.MAGIC)
+    finished = hasp(*words, "--", "true", cwd=tmp_path)
+    assert finished.returncode == 2
+    assert trace.exists()
+
+
 def test_a_part_of_the_run_is_recorded_on_command(tmp_path):
     """The part is far shorter than the run, and its trace exists before the end."""
     control = tmp_path / "control"
