@@ -153,6 +153,19 @@ def test_a_late_sample_is_spread_over_the_time_it_represents():
     assert holders == [0] * 40 + [2] * 20 + [0] * 140
 
 
+def test_samples_made_up_for_at_once_fill_the_gap_before_them():
+    """The sampler did not run for a second, and then took 100 samples in 1 ms."""
+    profile = hot_lock()
+    number = profile.sites[0].locks[0].number
+    samples = tuple(
+        WaiterSample(3 * SECOND + at * 10_000, number, 2, 2, 1) for at in range(100)
+    )
+    found = timeline(replace(profile, waiters=samples, samples=1000), Names(profile))
+    waiters = found["waiters"][0]
+    assert max(waiters) == 2.0
+    assert waiters[41:59] == [2.0] * 18
+
+
 def test_the_order_graph_goes_from_left_to_right():
     profile = everything()
     graph = order_graph(profile, Names(profile))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy
 
-from hasp.profile.model.profile import Profile, WaiterSample
+from hasp.profile.model.profile import Profile
 from hasp.profile.report.findings import Names
 
 BINS = 240
@@ -23,6 +23,11 @@ def timeline(profile: Profile, names: Names) -> dict[str, Any]:
     `bin_ns` is the width of a bin. A bin without waiters has 0 waiters and holder 0:
     holders are recorded only while threads wait. `on_cpu` is the share of the inspected
     holders that were on a CPU, or None where none was inspected.
+
+    A sample represents the time before it: several intervals if the sampler slept
+    longer or old samples were thinned out. A sampler that was late takes the missed
+    samples at once; as no two samples of a lock represent the same time, these fill the
+    gap.
     """
     duration = max(profile.duration_ns, 1)
     tick = profile.sample_ns
@@ -33,7 +38,8 @@ def timeline(profile: Profile, names: Names) -> dict[str, Any]:
     waiting: dict[int, numpy.ndarray[Any, numpy.dtype[numpy.float64]]] = {}
     holders: dict[int, dict[int, dict[int, float]]] = {}  # time by thread
     seen: dict[int, numpy.ndarray[Any, numpy.dtype[numpy.float64]]] = {}  # on, off CPU
-    for sample in profile.waiters:
+    begins: dict[int, float] = {}  # of the following sample, by lock
+    for sample in reversed(profile.waiters):
         site = names.site(sample.lock)
         if site is None:
             continue
@@ -41,7 +47,9 @@ def timeline(profile: Profile, names: Names) -> dict[str, Any]:
             waiting[site.number] = numpy.zeros(bins)
             seen[site.number] = numpy.zeros((2, bins))
             holders[site.number] = defaultdict(lambda: defaultdict(float))
-        for place, part_ns in _spread(sample, tick, width, bins):
+        end = min(float(sample.at_ns), begins.get(sample.lock, bins * width))
+        begin = begins[sample.lock] = max(0.0, end - sample.weight * tick)
+        for place, part_ns in _spread(begin, end, width, bins):
             waiting[site.number][place] += sample.waiters * part_ns
             seen[site.number][0, place] += sample.holders_on_cpu * part_ns
             seen[site.number][1, place] += sample.holders_off_cpu * part_ns
@@ -74,15 +82,9 @@ def _shares(seen: numpy.ndarray[Any, numpy.dtype[numpy.float64]]) -> list[float 
 
 
 def _spread(
-    sample: WaiterSample, tick: float, width: float, bins: int
+    begin: float, end: float, width: float, bins: int
 ) -> Iterator[tuple[int, float]]:
-    """Yield the bins that a sample covers, with the time in each.
-
-    A sample represents the time since the previous one: the sampler may be late or
-    sleep longer, and old samples are thinned out.
-    """
-    end = min(float(sample.at_ns), bins * width)
-    begin = max(0.0, end - sample.weight * tick)
+    """Yield the bins between two times, with the time in each."""
     for index in range(int(begin / width), min(int(end / width), bins - 1) + 1):
         part = min(end, (index + 1) * width) - max(begin, index * width)
         if part > 0:
