@@ -22,6 +22,7 @@ def test_help_lists_every_verb(cli):
     assert finished.returncode == 0
     for verb in VERBS:
         assert f"\n  {verb}" in finished.stdout
+    assert max(map(len, finished.stdout.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -30,7 +31,7 @@ def test_every_verb_has_help_with_examples_in_80_columns(cli, verb):
     assert finished.returncode == 0
     assert f"hasp {verb}" in finished.stdout
     assert "example" in finished.stdout
-    assert max(map(len, finished.stdout.splitlines())) <= 88
+    assert max(map(len, finished.stdout.splitlines())) <= 80
 
 
 def test_without_a_verb(cli):

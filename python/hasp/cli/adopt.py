@@ -9,7 +9,7 @@ from pathlib import Path
 from hasp.base.output import add_json_option
 
 NAME = "adopt"
-HELP = "print the source lines to change so that the program uses a plan's locks itself"
+HELP = "print the source changes that make a program use a plan's locks"
 
 EXAMPLES = """\
 examples:

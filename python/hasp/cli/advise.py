@@ -23,9 +23,9 @@ CANDIDATES = 3
 EPILOG = """\
 examples:
   hasp advise hasp.trace                     apply the rules to a recorded run
-  hasp advise --write hasp.trace             also write a plan for `hasp run --plan`
-  hasp advise -- ./program                   record, judge, and prove by a comparison
-  hasp advise --metric 'ops/s: ([0-9.]+)' --threads 1,2,4 -- ./bench -t {threads}
+  hasp advise --write hasp.trace             and a plan for `hasp run --plan`
+  hasp advise -- ./program                   record, judge, and compare
+  hasp advise --metric 'ops/s: ([0-9.]+)' --threads 1,4 -- ./bench -t {threads}
   hasp advise --simulate xeon-80 hasp.trace  forecast for a machine of 80 cores
   hasp advise --objective latency hasp.trace
   hasp advise --rules                        print rules, thresholds and sources

@@ -24,19 +24,19 @@ HELP = "measure locks, the library, profiling, or the worth of the advice"
 
 EXAMPLES = """\
 examples:
-  hasp bench locks --quick --locks futex,mcs     under a minute on two CPUs
+  hasp bench locks --quick --locks futex,mcs  under a minute on two CPUs
   hasp bench locks --cases uncontended,contended
-  hasp bench locks --json results.jsonl          every lock: a quarter of an hour
+  hasp bench locks --json results.jsonl       every lock: a quarter of an hour
   hasp bench locks --from results.jsonl --plot locks.png
-  hasp bench locks --check-targets               status 1 if Hasp's locks are too slow
-  hasp bench rwlocks --locks bravo+rw-futex      beside glibc's; likewise spinlocks
+  hasp bench locks --check-targets            status 1 if locks are too slow
+  hasp bench rwlocks --locks bravo+rw-futex   beside glibc's; likewise spinlocks
   hasp bench barriers --plot barriers.png
-  hasp bench messages --plot messages.png        channels beside other rings
-  hasp bench delegation                          executors beside locks
-  hasp bench hash-table --quick                  beside oneTBB's, liburcu's and others
-  hasp bench transactions --quick                beside one lock and GCC's libitm
-  hasp bench profile --check-targets             what `hasp profile` costs a program
-  hasp bench advice --check-targets              what `hasp advise` loses, from data
+  hasp bench messages --plot messages.png     channels beside other rings
+  hasp bench delegation                       executors beside locks
+  hasp bench hash-table --quick               beside oneTBB's and others
+  hasp bench transactions --quick             beside one lock and GCC's libitm
+  hasp bench profile --check-targets          what `hasp profile` costs
+  hasp bench advice --check-targets           what `hasp advise` loses
 
 Each case runs briefly in randomly ordered rounds, with glibc's mutex and, where it
 makes sense, an inlined test-and-set byte, the `floor`. Ratios are to glibc's median,

@@ -18,13 +18,13 @@ HELP = "model-check the locks: all schedules, weak memory, lost wake-ups"
 EXAMPLES = """\
 examples:
   hasp check                                every lock, some minutes
-  hasp check --quick                        every lock, in a minute or two on two CPUs
+  hasp check --quick                        every lock, in a minute or two
   hasp check --locks mcs,futex --time-limit 60s
   hasp check --locks clh --client timeout --preemptions 3
   hasp check --kind rwlock                  every reader-writer lock
   hasp check --kind executor --locks ffwd   an executor of delegated sections
   hasp check --kind channel                 the messages of hasp/channel.h
-  hasp check --list-clients                 the programs that each lock is checked with
+  hasp check --list-clients                 the programs that check each lock
   hasp check --json results.jsonl
 
 Each client is a program of two to four threads. Its schedules are searched in the order

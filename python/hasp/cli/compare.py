@@ -17,7 +17,7 @@ HELP = "compare locks on a program, in interleaved runs"
 EPILOG = """\
 examples:
   hasp compare -- ./program --work 1000
-  hasp compare --locks mcs,parks --runs 10 --metric 'ops/s: ([0-9.]+)' -- ./bench
+  hasp compare --locks mcs,parks --metric 'ops/s: ([0-9.]+)' -- ./bench
   hasp compare --metric 'rate=([0-9.]+) ops/sec' --unit ops/s \\
       --metric 'p99=P99: ([0-9.]+)' --unit us --lower-is-better -- ./bench
   hasp compare --rwlocks all -- ./bench          reader-writer locks

@@ -9,7 +9,7 @@ from pathlib import Path
 from hasp.base.output import add_json_option
 
 NAME = "delegate"
-HELP = "rewrite C sources so that a lock's sections are executed where their data is"
+HELP = "rewrite C sources so that a lock's sections run where their data is"
 
 EXAMPLES = """\
 examples:

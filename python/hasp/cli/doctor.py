@@ -10,7 +10,7 @@ from pathlib import Path
 from hasp.base.output import STDOUT, add_json_option
 
 NAME = "doctor"
-HELP = "show what this machine offers, and whether a program can be interposed"
+HELP = "show what this machine offers, and if a program can be interposed"
 
 EPILOG = """\
 examples:

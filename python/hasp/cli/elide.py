@@ -23,13 +23,13 @@ MACHINE = "i7-4770"
 
 EPILOG = """\
 examples:
-  hasp elide -- ./bench                          measure it if this machine has
-                                                 transactions; else record and predict
+  hasp elide -- ./bench                  measure it if this machine has
+                                         transactions; else record and predict
   hasp elide --metric 'ops/s: ([0-9.]+)' --threads 1,2,4 -- ./bench -t {threads}
-  hasp elide hasp.trace                          predict from a recorded run
+  hasp elide hasp.trace                  predict from a recorded run
   hasp elide --machine haswell-72 --threads 1,18,72 hasp.trace
-  hasp elide --conflicts 5% hasp.trace           one section in twenty conflicts
-  hasp elide --validate                          the simulator beside measurements
+  hasp elide --conflicts 5% hasp.trace   one section in twenty conflicts
+  hasp elide --validate                  the simulator beside measurements
 
 Where the processor's transactions work (`hasp doctor --htm`), the command runs in six
 configurations, interleaved as `hasp compare` does it. With HASP_ELISION=script:FILE,

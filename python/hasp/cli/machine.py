@@ -18,7 +18,7 @@ examples:
   hasp machine                                   tables, within two minutes
   hasp machine --quick                           the same in ten seconds
   hasp machine --plot heat.png --json host.jsonl
-  hasp machine --toml here.toml                  then: hasp simulate --machine here.toml
+  hasp machine --toml here.toml                  for `hasp simulate --machine`
   hasp machine --from host.jsonl --csv host.csv  show earlier results
   hasp machine --simulate xeon-80                the same on a simulated machine
 

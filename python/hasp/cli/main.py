@@ -9,6 +9,7 @@ import importlib
 import io
 import os
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, cast
 
@@ -41,8 +42,9 @@ examples:
   hasp list                                  the lock algorithms
   hasp doctor ./server                       check whether Hasp can interpose it
 
-`hasp VERB --help` lists the options of each verb. Exit status: 0 success, 1 a finding,
-2 usage error or refusal; `hasp run` exits with the program's own status."""
+`hasp VERB --help` lists the options of each verb. Exit status: 0 success,
+1 a finding, 2 usage error or refusal; `hasp run` exits with the program's own
+status."""
 
 SIGPIPE_STATUS = 128 + 13
 
@@ -62,6 +64,16 @@ class Parser(argparse.ArgumentParser):
     def _print_message(self, message: str, file: Any = None) -> None:
         if message:
             (file or sys.stderr).write(message)
+
+
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Fits the prose after the options to the terminal; examples stay as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n\n".join(
+            paragraph if "\n  " in paragraph else textwrap.fill(paragraph, width)
+            for paragraph in text.split("\n\n")
+        )
 
 
 def load(name: str) -> Verb:
@@ -101,7 +113,7 @@ def whole_parser() -> argparse.ArgumentParser:
 def _appearance(verb: Verb) -> dict[str, Any]:
     return {
         "description": verb.HELP[0].upper() + verb.HELP[1:] + ".",
-        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "formatter_class": HelpFormatter,
         "allow_abbrev": False,
     }
 

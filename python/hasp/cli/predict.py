@@ -12,15 +12,15 @@ from hasp.cli.traces import DEFAULT, add_trace_options, trace_behind
 from hasp.lab.simulate.counts import counts_argument
 
 NAME = "predict"
-HELP = "predict how a recorded program scales on a machine that you do not have"
+HELP = "predict how a recorded program scales on another machine"
 
 EXAMPLES = """\
 examples:
   hasp profile -- ./server --threads 1
   hasp predict hasp.trace --machine epyc-2x64
-  hasp predict hasp.trace --machine epyc-2x64 --threads 1,16,64 --locks mcs,cna,hmcs
+  hasp predict hasp.trace --machine epyc-2x64 --threads 1,64 --locks mcs,cna
   hasp predict hasp.trace --machine ./machine.toml --what-if 'log_mu hold x0.5'
-  hasp predict hasp.trace --machine arm-128 --html prediction.html --plot prediction.png
+  hasp predict hasp.trace --machine arm-128 --html arm.html --plot arm.png
 
 Simulated, not measured: the load is rebuilt from the trace. docs/predict.md describes
 what is modelled, and how far to trust it. `hasp simulate --list` prints the machines.

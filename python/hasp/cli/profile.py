@@ -38,7 +38,7 @@ examples:
   hasp profile --fail-if findings -- ./tests fails if locks are misused
   hasp profile --delay 30s --duration 10s -- ./server     without the warm-up
   hasp profile -p 4242 --duration 5s         samples a running process
-  hasp profile --hang-after 10s -- ./tests   explains hangs: waiting threads, holders
+  hasp profile --hang-after 10s -- ./tests   explains hangs: who waits for whom
 
 The program owns the terminal, its input and output, and its signals. Hasp exits with
 the program's status. Ctrl-\\ prints the waiting threads, and the program continues; a

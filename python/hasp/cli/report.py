@@ -21,13 +21,13 @@ HELP = "show what `hasp profile` recorded: which lock hurts, and why"
 
 EPILOG = """\
 examples:
-  hasp report hasp.trace                       the verdict, its numbers, the locks
+  hasp report hasp.trace                    the verdict, its numbers, the locks
   hasp report --expand db.c:88 --histogram db.c:88 hasp.trace
-  hasp report --html locks.html hasp.trace     the whole report as one page, offline
-  hasp report --what-if 'log_mu hold x0.5'     what would a shorter section gain?
-  hasp report --open                           the same page, in a browser
+  hasp report --html locks.html hasp.trace  the whole report as a page
+  hasp report --what-if 'log_mu hold x0.5'  what would a shorter section gain?
+  hasp report --open                        the same page, in a browser
   hasp report --folded wait hasp.trace | flamegraph.pl > wait.svg
-  hasp report --fail-if 'wait.p99 > 1ms' --fail-if 'db.c*: contended > 5%' hasp.trace
+  hasp report --fail-if findings --fail-if 'db.c*: contended > 5%' hasp.trace
 
 A FILE of `-`, or none, is standard output. The default TRACE is ./hasp.trace.
 

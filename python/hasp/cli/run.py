@@ -28,7 +28,7 @@ examples:
   hasp run -- ./server -p 8080              the default lock
   hasp run --lock mcs -- ./server -p 8080   another one from `hasp list`
   hasp run --lock glibc -- ./server         natively, nothing preloaded
-  hasp run --rwlock phase-fair -- ./server  reader-writer locks; mutexes stay glibc's
+  hasp run --rwlock phase-fair -- ./server  mutexes stay glibc's
   hasp run --lock mcs --barrier tournament -- ./solver
   hasp run --plan hasp.plan.toml -- ./server    an algorithm for each site
 

@@ -22,13 +22,13 @@ HELP = "run the locks on a simulated machine, with up to 1,024 cores"
 EXAMPLES = """\
 examples:
   hasp simulate --machine xeon-80 --locks mcs,hticket,cna,futex
-  hasp simulate --machine xeon-80 --locks fifo --threads 1..80:10 --plot xeon.svg
+  hasp simulate --machine xeon-80 --locks fifo --threads 1..80:10 --plot x.svg
   hasp simulate --machine opteron-48 --workload n-locks:512 --threads 48
   hasp simulate --machine xeon-80 --workload readers:99 --locks all,bravo+all
   hasp simulate --machine tilera-36 --workload hash-table --knob put_percent=40
   hasp simulate --machine a-64 --workload oversubscribed --threads 32,64,128
-  hasp simulate --machine ./machine.toml --threads 1,2      a file of `hasp machine`
-  hasp simulate --machine ./machine.toml --locks spins --native --knob think_cycles=1000
+  hasp simulate --machine ./here.toml --threads 1,2    a file of `hasp machine`
+  hasp simulate --machine ./here.toml --native --knob think_cycles=1000
   hasp simulate --list
   hasp simulate --validate              compare with published claims
   hasp simulate --scenario all          compare with exact earlier results

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Protocol, cast
 
 NAME = "study"
-HELP = "measure locks x programs x machines, and print the lock study's tables"
+HELP = "measure locks x programs x machines, and print the tables"
 
 # The actions in the order of `hasp study --help`; each is a module of study_actions.
 ACTIONS = ("library", "plan", "run", "fetch", "add", "list", "table", "report", "diff")
