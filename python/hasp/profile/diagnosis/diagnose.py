@@ -8,7 +8,7 @@ from typing import Any
 
 from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import Facts
-from hasp.profile.diagnosis.causes.words import sentence
+from hasp.profile.diagnosis.causes.words import ADDRESS, sentence
 from hasp.profile.diagnosis.confidence import Confidence, confidence_in
 from hasp.profile.diagnosis.proven import Proven
 from hasp.profile.diagnosis.ranking import ranked
@@ -33,12 +33,13 @@ class Diagnosis:
 
     @property
     def evidence(self) -> tuple[str, ...]:
-        """At most five lines: doubts, facts, and other causes."""
+        """At most five lines: doubts, facts, other causes, and how to get names."""
         doubts = self.confidence.lines
         said_too = dict.fromkeys(f"also: {said(cause)}" for cause in self.others)
         also = list(said_too)[:ALSO]
         room = EVIDENCE - len(doubts) - len(also)
-        return (*doubts, *self.lead.evidence[: max(room, 0)], *also)[:EVIDENCE]
+        facts = self.lead.evidence[: max(room, 0)]
+        return (*doubts, *facts, *also, *_nameless(self.lead))[:EVIDENCE]
 
     def as_json(self) -> dict[str, Any]:
         """Return the verdict as `hasp report --json` writes it."""
@@ -47,6 +48,19 @@ class Diagnosis:
             "evidence": list(self.evidence),
             "confidence": self.confidence.level,
         }
+
+
+def _nameless(cause: Cause) -> tuple[str, ...]:
+    """Return how to get names if the verdict can only give an address instead."""
+    name = cause.holder or cause.subject
+    address = ADDRESS.search(name)
+    if address is None:
+        return ()
+    file = name[: address.start()]
+    return (
+        f"{name} has no name: install the debug package of {file}, or build it with "
+        "-g, and record again",
+    )
 
 
 def said(cause: Cause) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from profile_samples import stack
 
-from hasp.profile.diagnosis.causes.words import frames, shorten
+from hasp.profile.diagnosis.causes.words import frames, sentence, short_site, shorten
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,23 @@ def test_a_place_in_a_library_keeps_its_offset(
     name: str, most: int, shown: str
 ) -> None:
     assert shorten(name, most) == shown
+
+
+@pytest.mark.parametrize(
+    ("most", "shown"),
+    [
+        (31, "rsyslogd+0x631e8 in qqueueStart"),
+        (28, "rsyslogd+0x631e8 qqueueStart"),
+        (26, "rsyslogd+0x631e8"),
+    ],
+)
+def test_a_lock_has_a_whole_name_or_its_place_alone(most: int, shown: str) -> None:
+    """`rsyslogd+0x631e8 qqu...art` names nothing that one could search for."""
+    assert short_site("rsyslogd+0x631e8 in qqueueStart", most) == shown
+
+
+def test_a_sentence_that_is_cut_has_three_dots() -> None:
+    problem = "1 of 7 threads waits while put() holds it to take " + "word " * 20
+    whole = sentence("db.c:88 &db->mu", problem, ("Release the outer lock first",))
+    assert "word... Release the outer lock first." in whole
+    assert len(whole) <= 160

@@ -19,6 +19,7 @@ VERSION = re.compile(r"-\d[^/+]*(?=\.so\b)|(?<=\.so)(?:\.\d+)+(?=\+0x)")
 INTERNAL = re.compile(r"^(?:__GI_)?_*(?:libc_)?(?=.)")  # prefixes of glibc's own names
 FRAMES = 4  # functions of a stack in a line of evidence
 SHORTEST_NAME = 24  # characters of a lock's name that remain in any case
+SHORTEST_REST = 12  # characters of a variable's or function's name worth keeping
 
 
 def time(ns: float | None) -> str:
@@ -110,7 +111,7 @@ def short_site(name: str, most: int) -> str:
         return shorten(name, most) if len(name) > most else name
     room = most - len(place) - 1
     rest = rest.removeprefix("in ")
-    if room < 8:
+    if len(rest) > room < SHORTEST_REST:
         return shorten(place, most)
     return f"{place} {shorten(rest, room)}"
 
@@ -145,5 +146,6 @@ def sentence(subject: str, problem: str, advice: tuple[str, ...]) -> str:
 
 def _joined(subject: str, problem: str, advice: str) -> str:
     said = f"{subject}: {problem}" if subject else capital(problem)
+    said = said.removesuffix(".")  # of the dots where the problem was cut
     ending = f". {capital(advice)}." if advice else "."
     return said + ending
