@@ -12,7 +12,10 @@ from hasp.delegate.syntax import Node
 LOOPS = ("WHILE_STMT", "FOR_STMT", "DO_STMT")
 JUMPS = ("RETURN_STMT", "GOTO_STMT", "BREAK_STMT", "CONTINUE_STMT")
 # Functions that never return, and are not declared so everywhere.
-ENDS = ("abort", "exit", "_exit", "_Exit", "quick_exit", "__assert_fail")
+ENDS = (
+    *("abort", "exit", "_exit", "_Exit", "quick_exit"),
+    *("pthread_exit", "__assert_fail"),
+)
 
 
 def ends_in_jump(nodes: Sequence[Node]) -> bool:

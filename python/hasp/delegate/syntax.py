@@ -27,6 +27,14 @@ from hasp.locks.library import settings
 
 MACRO_RECORDS = (501, 503)  # CXCursor_MacroDefinition, CXCursor_InclusionDirective
 ERROR = 3  # severity of a diagnostic
+# GCC before 14 compiles these with a warning; libclang would not.
+LENIENT = tuple(
+    f"-Wno-error={name}"
+    for name in (
+        *("implicit-function-declaration", "implicit-int"),
+        *("int-conversion", "incompatible-pointer-types"),
+    )
+)
 DECLARATIONS = ("VAR_DECL", "FIELD_DECL", "PARM_DECL")
 REFERENCES = ("DECL_REF_EXPR", "MEMBER_REF_EXPR", "MEMBER_REF")
 NAMING = (*DECLARATIONS, *REFERENCES, "FUNCTION_DECL")
@@ -188,7 +196,7 @@ class Unit:
     def __init__(self, command: Command) -> None:
         self.command = command
         # A program that delegates another lock already includes Hasp's header.
-        flags = [*shlex.split(settings()["cflags"]), "-ferror-limit=0"]
+        flags = [*shlex.split(settings()["cflags"]), *LENIENT, "-ferror-limit=0"]
         headers = header_folder(command.compiler)
         if headers:
             flags += ["-nobuiltininc", "-isystem", str(headers)]
