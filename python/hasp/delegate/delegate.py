@@ -27,6 +27,8 @@ from hasp.delegate.trial import OWN_THREAD, Trial, try_executors
 from hasp.delegate.writing import write_copies, write_in_place
 from hasp.locks.executors import check_executor
 
+INSTALLED = Path("/usr")  # folders of headers below are not the program's
+
 
 @dataclass(frozen=True)
 class Options:
@@ -110,8 +112,17 @@ def _units(database: Path) -> list[Unit]:
 
 
 def _root(units: list[Unit]) -> Path:
-    """Return the folder of the program: the current one, if all sources are below."""
-    files = [path for unit in units for path in unit.sources]
+    """Return the folder of the program: the current one, if all sources are below.
+
+    Headers of installed libraries, found with -I, do not count.
+    """
+    compiled = {unit.command.file for unit in units}
+    files = [
+        path
+        for unit in units
+        for path in unit.sources
+        if path in compiled or not path.is_relative_to(INSTALLED)
+    ]
     here = Path.cwd()
     if all(path.is_relative_to(here) for path in files):
         return here
