@@ -166,6 +166,13 @@ def test_c(tmp_path: Path) -> None:
     assert [frame.function for frame in built.frames()] == ["take", "pay"]
 
 
+def test_a_path_need_not_be_utf_8(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"latin-1-\xe9")
+    folder.mkdir()
+    built = build(folder, "-gdwarf-5", plus=False)
+    assert [frame.function for frame in built.frames()] == ["take", "pay"]
+
+
 def test_without_debug_information_functions_are_resolved(tmp_path: Path) -> None:
     built = build(tmp_path)
     (frame,) = built.frames()

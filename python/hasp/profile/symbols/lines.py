@@ -45,10 +45,12 @@ def line_table(elf: Elf) -> LineTable | None:
     from symbolic.exceptions import SymbolicError
 
     try:
-        archive = Archive.open(str(elf.path))
+        with elf.path.open("rb") as file:
+            # By its descriptor, because the library accepts only UTF-8 as a path.
+            archive = Archive.open(f"/proc/self/fd/{file.fileno()}")
         first = next(archive.iter_objects(), None)
         if first is None:
             return None
         return LineTable(elf, first.make_symcache())
-    except SymbolicError:
+    except (OSError, SymbolicError):
         return None
