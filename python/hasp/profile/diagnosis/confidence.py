@@ -9,6 +9,7 @@ from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.facts import Facts
 from hasp.profile.diagnosis.causes.limits import DISTURBED, FEW
 from hasp.profile.diagnosis.causes.words import share, time
+from hasp.profile.model.clock import FEWEST_NS
 from hasp.profile.model.neighbour import Neighbour
 
 # Shorter runs have less than a hundred samples of the holders.
@@ -35,6 +36,9 @@ def confidence_in(facts: Facts, lead: Cause) -> Confidence:
     if profile.damaged:
         grave.append("the trace is damaged: parts of it are missing here")
     if lead.fault:
+        return _of(grave, slight)
+    if profile.duration_ns < FEWEST_NS:
+        grave.append("the program ended, or was killed, within a few milliseconds")
         return _of(grave, slight)
     granted = facts.granted
     if granted is not None and granted < DISTURBED:

@@ -10,6 +10,7 @@ from hasp.profile.diagnosis.causes.cause import Cause
 from hasp.profile.diagnosis.causes.conditions import ConditionFacts, conditions_of
 from hasp.profile.diagnosis.causes.facts import Facts, SiteFacts
 from hasp.profile.diagnosis.causes.limits import DISTURBED, MATTERS, MOST, PART, SMALL
+from hasp.profile.model.clock import FEWEST_NS
 from hasp.profile.model.runtimes import LAUNCHED
 
 # Costs other than waits, which other programs do not change.
@@ -27,6 +28,9 @@ def ranked(facts: Facts) -> tuple[Cause, ...]:
     faults = [cause for cause in faults if cause.site not in of_runtimes]
     stuck = {cause.site for cause in faults if cause.id == "stuck"}
     left_out = stuck | of_runtimes
+    # Before the sampler first looked, a killed program has no duration.
+    if facts.profile.duration_ns < FEWEST_NS:
+        return (*faults,) if faults else (elsewhere.too_short(),)
     found = [cause for cause in _costs(facts) if cause.site not in left_out]
     costs = [cause for cause in found if cause.saves >= MATTERS]
     if costs and not faults and drowned(facts, costs[0]):

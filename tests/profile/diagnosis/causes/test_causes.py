@@ -138,6 +138,17 @@ def test_a_short_run_lowers_the_confidence() -> None:
     assert found.confidence.level == "medium"
 
 
+@pytest.mark.parametrize("duration_ns", [0, 1, 900_000])
+def test_a_run_without_a_duration_is_not_judged(duration_ns: int) -> None:
+    """A program that was killed at once took its lock 400 G times per second."""
+    found = diagnose(replace(running(), duration_ns=duration_ns))
+    assert found.sentence == (
+        "The recording is too short to judge the locks. Record for longer."
+    )
+    assert found.confidence.level == "low"
+    assert not found.others
+
+
 @pytest.mark.parametrize("partial", [{"skipped_ns": 0}, {"ended": False}])
 def test_cpu_time_that_was_not_read_yet_is_not_sleep(partial: dict[str, int]) -> None:
     """A running thread's CPU time is read once a second, which a short part misses."""

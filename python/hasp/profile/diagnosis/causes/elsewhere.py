@@ -230,13 +230,24 @@ def not_locks(facts: Facts) -> Cause:
     )
 
 
+def too_short() -> Cause:
+    """Return the cause of a program that ended before anything could be measured."""
+    return Cause(
+        "not-locks",
+        "",
+        "the recording is too short to judge the locks",
+        ("Record for longer",),
+        0.0,
+    )
+
+
 def _waiting(facts: Facts) -> str:
     """Return the reason for waits that are not the locks' fault."""
     if facts.crowded or not _is_idle(facts):
         return "mostly for lack of a CPU"
     if facts.work_waited < MATTERS:
         return "nearly all in the background"
-    return "mostly until they are woken"
+    return "mostly to be woken after a release"
 
 
 def _hottest_line(locks: Sequence[SiteFacts]) -> tuple[str, ...]:
