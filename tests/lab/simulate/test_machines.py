@@ -259,6 +259,16 @@ def test_all_errors_of_a_short_file_are_told_at_once() -> None:
         assert words in said
 
 
+def test_errors_of_a_short_file_are_told_with_those_of_its_other_tables() -> None:
+    with pytest.raises(HaspError) as caught:
+        short("dies = 3, cores = 4 }\nlatency", "dies = 3 }\nwat = 1\nlatency")
+    said = caught.value.message
+    for words in ("topology.cores: missing", "wat: unknown table"):
+        assert words in said
+    with pytest.raises(HaspError, match=r"local\.ram: missing"):
+        short(", ram = 250", "")
+
+
 def test_all_errors_of_a_long_file_are_told_at_once() -> None:
     text = find("opteron-48").read_text()
     text = text.replace("llc = 40", "l3 = 40").replace("mhz = 2100", 'mhz = "fast"')

@@ -91,9 +91,9 @@ def read(document: Document, constants: Document) -> Machine:
     if document.get(("schema",)) != SCHEMA:
         remedy = f"write schema = {SCHEMA}, or use the version of Hasp that wrote it"
         document.fail(("schema",), "missing or unknown version", remedy)
-    if shorthand.is_short(document):
-        document = shorthand.expanded(document)
     problems = Problems()
+    if shorthand.is_short(document):
+        document = shorthand.expanded(document, problems)
     _tell_unknown(document, problems)
     sources = problems.tell(_texts, document, "sources")
     estimates = problems.tell(_texts, document, "estimates", required=False) or {}

@@ -54,9 +54,8 @@ def is_short(document: Document) -> bool:
     return isinstance(table, dict) and any(key in table for key in COUNTS)
 
 
-def expanded(document: Document) -> Document:
-    """Return the long form of a short file. Raises HaspError with all its errors."""
-    problems = Problems()
+def expanded(document: Document, problems: Problems) -> Document:
+    """Return the long form of a short file; what is wrong in it is replaced by 1."""
     table: dict[str, Any] = document.get(("topology",))
     for key in table:
         if key not in KEYS:
@@ -68,10 +67,6 @@ def expanded(document: Document) -> Document:
     known = [count or 1 for count in counts]
     levels = _levels(known[0], known[1]) if all(counts) else list(LEVELS)
     cycles = problems.tell(_cycles, document, levels, problems)
-    local = [
-        problems.tell(_number, document, ("local", key), MOST_CYCLES)
-        for key in ("llc", "ram")
-    ]
     if known[0] * known[1] > MOST_PLACES:
         problems.tell(
             document.fail,
@@ -79,15 +74,22 @@ def expanded(document: Document) -> Document:
             f"more than {MOST_PLACES} dies",
             "describe a smaller machine",
         )
-    problems.raise_all()
-    assert cycles is not None
+        known = [1, 1, 1]
+    levels = _levels(known[0], known[1])
+    cycles = {level: (cycles or {}).get(level, 1) for level in levels}
     made = copy.copy(document)
     made.data = {**document.data}
-    llc, ram = (one or 1 for one in local)
+    llc, ram = (_local(document, key) for key in ("llc", "ram"))
     made.data["topology"] = _topology(table, levels, *known)
     made.data["latency"] = _latency(document, cycles, llc, ram)
     _add_estimates(made.data, known[0] * known[1] * known[2])
     return made
+
+
+def _local(document: Document, key: str) -> int:
+    """Return the figure of [local]; 1 if it is wrong, which is reported with others."""
+    value = document.get(("local", key))
+    return value if isinstance(value, int) else 1
 
 
 def _number(document: Document, keys: tuple[str, str], most: int) -> int:
