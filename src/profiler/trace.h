@@ -126,6 +126,9 @@ struct trace_header {
     char neighbour[16];
     uint64_t neighbour_percent;
     uint64_t transactions; /* enum trace_transactions: of elided locks */
+    /* A lock and unlock without the recorder, measured with the costs above; 0 in older
+     * traces. */
+    uint64_t pair_cost_ps;
 };
 
 /* The event that `cache_misses` in the site statistics counts. */

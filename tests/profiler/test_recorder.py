@@ -364,6 +364,7 @@ def test_costs_are_measured(folder: Path, mode: str) -> None:
     assert 0 < header["timed_cost_ps"] < 10**7
     assert 0 < header["stack_cost_ps"] < 10**9
     assert header["counted_cost_ps"] < header["timed_cost_ps"]
+    assert 0 < header["pair_cost_ps"] < 10**7
 
 
 def test_errno_is_left_alone(folder: Path) -> None:

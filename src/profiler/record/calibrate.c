@@ -121,6 +121,7 @@ static void publish_costs(const struct quickest *q)
     trace->counted_cost_ps = ticks_to_ns(counted * 1000) / 16;
     trace->timed_cost_ps = ticks_to_ns(timed * 1000) / 16;
     trace->stack_cost_ps = ticks_to_ns(q->stack * 1000);
+    trace->pair_cost_ps = ticks_to_ns(q->bare * 1000) / 16;
     sampling.counted_sixteenths = counted;
     calibrated.unseen_ticks =
         timed / 16 > q->overhead ? (uint32_t)(timed / 16 - q->overhead) : 0;

@@ -46,4 +46,6 @@ def overhead_of(
     counted, timed, stack = (
         int(header[f"{cost}_cost_ps"]) / 1000 for cost in COSTS.values()
     )
-    return Overhead(share, counted, timed, stack, round(min(spent, LONGEST_NS)))
+    spent_ns = round(min(spent, LONGEST_NS))
+    pair = int(header["pair_cost_ps"]) / 1000
+    return Overhead(share, counted, timed, stack, spent_ns, pair)

@@ -258,6 +258,7 @@ class Overhead:
     timed_ns: float  # a timed operation
     stack_ns: float
     spent_ns: int = 0  # CPU time
+    pair_ns: float = 0.0  # a lock and unlock without the recorder; 0: older traces
 
 
 @dataclass(frozen=True)
@@ -380,9 +381,8 @@ class Profile:
     @property
     def sample_ns(self) -> float:
         """The mean time between two samples."""
-        if not self.samples:
-            return USUAL_SAMPLE_NS
-        return max(self.duration_ns / self.samples, 1.0)
+        usual = USUAL_SAMPLE_NS
+        return max(self.duration_ns / self.samples, 1.0) if self.samples else usual
 
     def site_of(self, lock: int) -> Site | None:
         """Return the site of a lock by its number; None if it is not known."""

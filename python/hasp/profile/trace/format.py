@@ -187,7 +187,7 @@ HEADER = _struct(
     ("S1024", "executable"),
     ("S16", "neighbour"),
     (_64, "neighbour_percent"),
-    (_64, "transactions"),
+    (_64, "transactions pair_cost_ps"),
 )
 CHUNK_HEAD = _struct(
     (_32, "kind record_bytes first used writer follow"), (_64, "owner reserved[4]")
