@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from trace_samples import SECOND, Synthetic
 from hasp.base.errors import HaspError
 from hasp.predict.load import Load, exponential, threads_by_role
 from hasp.predict.rebuild import rebuild, shape_of
+from hasp.predict.short_sections import fitted
+from hasp.profile.diagnosis.what_if.network import Customer, Visits
 from hasp.profile.model.build import load as load_profile
 from hasp.profile.model.distribution import NOTHING, Distribution
 from hasp.profile.trace.format import ChunkKind
@@ -87,6 +90,29 @@ def test_the_cost_of_recording_is_subtracted(tmp_path: Path) -> None:
     whole = GAP + OUTER + INNER
     assert role.gap_ns == pytest.approx(GAP - whole / 10, rel=WITHIN / 2)
     assert role.rate == pytest.approx(1 / 0.9 / whole, rel=WITHIN / 2)
+
+
+def test_sections_leave_time_to_take_and_release_their_locks(tmp_path: Path) -> None:
+    """Without recording, 200 ns remain between two sections; a pair takes 500."""
+    made = synthetic()
+    made.set_header(pair_cost_ps=500_000)
+    for thread in made.records[ChunkKind.THREADS]:
+        thread["overhead_ticks"] = EACH * (GAP - 200)
+    (role,) = rebuilt(made, tmp_path).roles
+    assert role.gap_ns == pytest.approx(500, rel=WITHIN)
+    assert role.holds_ns[0] == pytest.approx(OUTER - 300, rel=WITHIN)
+    assert role.holds_ns[1] == pytest.approx(2 * INNER, rel=WITHIN)
+    whole = 200 + OUTER + INNER
+    assert role.rate == pytest.approx(1 / whole, rel=WITHIN)
+
+
+def test_all_sections_become_shorter_by_the_same_time_but_not_negative() -> None:
+    visits = {1: Visits(10, 5, 0, 0), 2: Visits(10, 100, 0, 0)}
+    customer = Customer(1, 1000, 1050, 0, 0, visits, {1: 5, 2: 100, 3: 7}, (1,))
+    shorter = fitted(customer, recording_ns=0, pair_ns=10)
+    assert shorter.inner_hold_ns == {1: 0, 2: pytest.approx(80), 3: 7}
+    assert shorter.outside_ns == pytest.approx(10 * 20)
+    assert fitted(replace(customer, locked_ns=700), 0, 10).inner_hold_ns[2] == 100
 
 
 def test_a_program_without_locks_is_refused(tmp_path: Path) -> None:

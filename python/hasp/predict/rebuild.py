@@ -28,6 +28,7 @@ from hasp.predict.roles import (
     preempted_factor,
     scaling,
 )
+from hasp.predict.short_sections import fitted
 from hasp.profile.diagnosis.what_if.network import Customer, Network, Station, network
 from hasp.profile.model.distribution import Distribution
 from hasp.profile.model.profile import Profile, Site, Thread
@@ -61,6 +62,12 @@ def rebuild(
     order = _order(net)
     _refuse_unmeasured(profile, order)
     threads = {thread.number: thread for thread in profile.threads}
+    found = [
+        replace(
+            group, customers=[_fitted(one, threads, profile) for one in group.customers]
+        )
+        for group in found
+    ]
     factors = [
         [preempted_factor(one, threads) for one in group.customers] for group in found
     ]
@@ -221,6 +228,13 @@ def _recording(customer: Customer, threads: Mapping[int, Thread]) -> float:
     """Return the time that each of the threads spent on recording."""
     own = [threads[number] for number in customer.threads if number in threads]
     return sum(thread.overhead_ns for thread in own) / customer.population
+
+
+def _fitted(
+    customer: Customer, threads: Mapping[int, Thread], profile: Profile
+) -> Customer:
+    recording = _recording(customer, threads)
+    return fitted(customer, recording, profile.overhead.pair_ns)
 
 
 def _lived_ns(customer: Customer, factor: float, recording: float) -> float:

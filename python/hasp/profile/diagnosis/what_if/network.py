@@ -62,7 +62,8 @@ class Customer:
 
     population: int
     lived_ns: float  # of each
-    outside_ns: float  # of each, in total
+    locked_ns: float  # of each, in total: to wait for locks and to hold them
+    outside_ns: float  # the rest; 0 if the former is longer, which is an estimate
     idle_ns: float  # the part of it on condition variables and barriers
     visits: Mapping[int, Visits]  # by site, of each
     inner_hold_ns: Mapping[int, float]  # mean time of sections inside others, by site
@@ -273,6 +274,7 @@ def _customer(
     return Customer(
         population,
         lived_ns,
+        within,
         outside,
         min(idle_ns, outside),
         visits,
