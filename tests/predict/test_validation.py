@@ -27,6 +27,7 @@ from hasp.predict.validation.run import (
     with_mutexes,
 )
 from hasp.predict.validation.score import (
+    mean_elsewhere,
     mean_tau,
     mean_tau_of_all,
     right,
@@ -83,6 +84,16 @@ def test_six_programs_were_measured_again_under_the_same_locks() -> None:
     assert len(again) == 6
     for program, figures in again.items():
         assert figures.keys() == study[program].keys()
+
+
+def test_measurements_on_another_machine_are_counted_where_the_lock_matters() -> None:
+    scores = [
+        replace(score("p", MATTERS, MATTERS, ""), elsewhere=0.2),
+        replace(score("q", MATTERS, MATTERS, ""), elsewhere=0.4),
+        replace(score("r", EQUAL, EQUAL, ""), elsewhere=-1.0),
+        score("s", MATTERS, MATTERS, ""),
+    ]
+    assert mean_elsewhere(scores) == (pytest.approx(0.3), 2)
 
 
 def test_a_perfect_prediction_would_agree_better_than_halves_of_the_runs_do() -> None:

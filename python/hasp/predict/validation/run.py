@@ -44,11 +44,13 @@ from hasp.predict.validation.score import (
     Figures,
     Score,
     mean_ceiling,
+    mean_elsewhere,
     mean_repeated,
     mean_tau,
     mean_tau_of_all,
     right,
     score,
+    tau_of,
 )
 from hasp.profile.report.source import open_profile
 
@@ -89,6 +91,9 @@ def validate(
             again_repeated=here.repeated(program.name),
             ceiling=study.ceiling(program.name),
             again_ceiling=here.ceiling(program.name),
+            elsewhere=tau_of(
+                study.figures[program.name], here.figures.get(program.name, {})
+            ),
         )
         for program in programs
     ]
@@ -129,6 +134,8 @@ class Trial:
     # the tau that a perfect prediction would have with either measurements
     ceiling: float | None = None
     again_ceiling: float | None = None
+    # the tau of the two measurements
+    elsewhere: float | None = None
 
 
 def carry_out(
@@ -150,7 +157,9 @@ def carry_out(
             name = trial.program.name
             predicted, forms, remark = predicted_of(trial, folder, machine, jobs)
             own = score(name, trial.measured, predicted, remark, trial.repeated, forms)
-            scores.append(replace(own, ceiling=trial.ceiling))
+            scores.append(
+                replace(own, ceiling=trial.ceiling, elsewhere=trial.elsewhere)
+            )
             if trial.again:
                 repeated = trial.again_repeated
                 own = score(name, trial.again, predicted, remark, repeated)
@@ -308,8 +317,11 @@ def _table(scores: Sequence[Score]) -> Table:
     table = output.table()
     # TAU: of the order of locks; REPEATED: of the study's own runs among themselves;
     # CEILING: of a perfect prediction with all runs;
+    # HERE: of measurements on the machine of the recordings, beside the study's;
     # MEASURED, PREDICTED: standard deviation over the locks by their mean.
-    headings = "TAU", "REPEATED", "CEILING", "MEASURED", "PREDICTED", "RIGHT"
+    known = any(one.elsewhere is not None for one in scores)
+    here = ["HERE"] if known else []
+    headings = ["TAU", "REPEATED", "CEILING", *here, "MEASURED", "PREDICTED", "RIGHT"]
     for heading in ("", *headings, "LOCKS"):
         table.add_column(heading, justify="right" if heading in headings else "left")
     for one in scores:
@@ -318,6 +330,7 @@ def _table(scores: Sequence[Score]) -> Table:
             _tau(one.tau),
             _tau(one.repeated),
             _tau(one.ceiling),
+            *([_tau(one.elsewhere)] if known else []),
             f"{one.measured:.0%}",
             f"{one.predicted:.0%}",
             "yes" if one.agrees else "no",
@@ -351,6 +364,12 @@ def _print(scores: list[Score], tau: float, agreeing: int) -> None:
         f"{mean_repeated(scores):.2f}; a perfect prediction, beside all runs: "
         f"{mean_ceiling(scores):.2f}"
     )
+    elsewhere, known = mean_elsewhere(scores)
+    if known:
+        out.print(
+            f"measurements of {known} of these programs on the machine of the "
+            f"recordings, beside the study's: mean tau {elsewhere:.2f}"
+        )
     reached = "reached" if agreeing >= MATTERS_MUST else "missed"
     out.print(
         f"does the lock matter? right for {agreeing} of {len(scores)} (must "
