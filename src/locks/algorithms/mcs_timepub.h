@@ -83,20 +83,24 @@ static inline bool mcs_timepub_old(uint32_t now, uint32_t then, int32_t limit)
 }
 
 /* Waits, publishing the time, until the cell is not WAITING or the deadline has passed;
- * returns the cell's value. */
+ * returns the cell's value. All waiters share `since`, so each looks at it only when
+ * the time that it has seen there, or began to wait at, would be old. */
 static inline uint32_t mcs_timepub_spin(struct lock *lock, struct waiter *self,
                                         uint32_t published,
                                         const struct deadline *deadline)
 {
     struct atomic_u32 *since = &mcs_timepub_of(lock)->since;
     struct spinner spinner = {0, 0};
-    uint32_t state;
+    uint32_t state, seen = published;
     while ((state = load_acquire(&self->cell)) == WAITER_WAITING) {
         uint32_t now = mcs_timepub_now();
         if (now != published)
             store_relaxed(mcs_timepub_published(self), published = now);
-        if (mcs_timepub_old(now, load_relaxed(since), MCS_TIMEPUB_SECTION))
-            yield();
+        if (mcs_timepub_old(now, seen, MCS_TIMEPUB_SECTION)) {
+            seen = load_relaxed(since);
+            if (mcs_timepub_old(now, seen, MCS_TIMEPUB_SECTION))
+                yield();
+        }
         if (!spinner_spin(&spinner, deadline))
             break;
     }
