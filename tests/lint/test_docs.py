@@ -13,7 +13,8 @@ import pytest
 from hasp.cli.main import VERBS, load
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+TOOLS = ROOT / "tools/README.md"
+PAGES = sorted([TOOLS, *ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][a-z-]*")
 OF_PROGRAMS = ("--beside", "--think", "--pinned")  # of hasp-bench-locks
@@ -27,6 +28,13 @@ def anchors(page: Path) -> set[str]:
         re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-")
         for title in titles
     }
+
+
+def test_the_page_of_the_tools_names_files_that_exist() -> None:
+    first = re.findall(r"^\| (`.*?) \|", TOOLS.read_text(), re.MULTILINE)
+    named = [name for cell in first for name in re.findall(r"`([^`]+)`", cell)]
+    assert len(named) > 60
+    assert [name for name in named if not (TOOLS.parent / name).exists()] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
