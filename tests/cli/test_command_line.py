@@ -50,6 +50,8 @@ def test_an_unknown_option(cli):
     finished = cli("run", "--locks", "mcs", "--", "true")
     assert finished.returncode == 2
     assert "--locks" in finished.stderr
+    assert "did you mean --lock" in finished.stderr
+    assert "`hasp run --help` lists the options" in finished.stderr
 
 
 def test_version(cli):

@@ -11,11 +11,12 @@ import os
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, cast
+from typing import Any, NoReturn, Protocol, cast
 
 from hasp.base.errors import EXIT_INTERRUPTED, EXIT_REFUSED, HaspError, Interrupted
 from hasp.base.extras import explain_missing
 from hasp.base.output import complain
+from hasp.base.suggestion import did_you_mean
 
 # The verbs, grouped and ordered as in `hasp --help` and the README. Each names a module
 # of this package, imported only when used, because `hasp run` must start quickly.
@@ -59,7 +60,23 @@ class Verb(Protocol):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that reports when its help cannot be written; argparse ignores that."""
+    """A parser that explains usage errors.
+
+    It also reports when its help cannot be written, which argparse ignores.
+    """
+
+    def error(self, message: str) -> NoReturn:
+        problem, _, words = message.partition(": ")
+        offer = ""
+        if problem == "unrecognized arguments" and words.startswith("-"):
+            word = words.split()[0].partition("=")[0]
+            offer = did_you_mean(word, self._option_string_actions)
+        self.print_usage(sys.stderr)
+        self.exit(
+            EXIT_REFUSED,
+            f"{self.prog}: error: {message}\n"
+            f"      {offer}`{self.prog} --help` lists the options\n",
+        )
 
     def _print_message(self, message: str, file: Any = None) -> None:
         if message:

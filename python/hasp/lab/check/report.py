@@ -22,7 +22,8 @@ def explored(record: Record) -> str:
         return "all"
     if record["preemptions"] is None:
         return "in part"
-    return f"{record['preemptions']} preemptions"
+    number = record["preemptions"]
+    return f"{number} preemption{'s' * (number != 1)}"
 
 
 def print_clients(records: list[Record]) -> None:
