@@ -41,7 +41,7 @@ static inline size_t receiver_try_batch(struct receiver *receiver, void *data,
         struct message_line *line = receiver_peek(receiver);
         if (unlikely(!line) || unlikely(message_about(line) != each))
             break;
-        message_read(line, to, each);
+        message_read(line, to, each, each);
         receiver_release(receiver);
     }
     return got;
