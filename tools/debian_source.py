@@ -20,10 +20,11 @@ class UnavailableError(Exception):
     """This machine cannot have the source: another system, or offline."""
 
 
-def fetch(package: str, folder: Path) -> Path:
-    """Return the unpacked upstream source of a package, in a new folder.
+def fetch(package: str, folder: Path, patched: bool = False) -> Path:
+    """Return the unpacked source of a package, in a new folder.
 
-    Raises UnavailableError where apt has no such source.
+    It is upstream's, or if `patched` as Debian builds it. Raises UnavailableError where
+    apt has no such source.
     """
     for tool in ("apt-get", "bear"):
         if not shutil.which(tool):
@@ -37,13 +38,18 @@ def fetch(package: str, folder: Path) -> Path:
         *("-o", "Dir::Etc::sourceparts=/dev/null", "-o", "APT::Sandbox::User=root"),
         *("-o", f"Dir::State::lists={folder / 'lists'}"),
     ]
-    for words in (["update"], ["source", "--download-only", "--tar-only", package]):
+    kind = [] if patched else ["--tar-only"]
+    for words in (["update"], ["source", "--download-only", *kind, package]):
         done = subprocess.run(
             ["apt-get", *options, *words], cwd=folder, capture_output=True, text=True
         )
         if done.returncode:
             reason = done.stderr.strip()[-200:]
             raise UnavailableError(f"apt-get cannot fetch {package}: {reason}")
+    if patched:
+        description = next(folder.glob(f"{package}_*.dsc"))
+        run(["dpkg-source", "--no-check", "-x", str(description), "source"], folder)
+        return folder / "source"
     archive = next(folder.glob(f"{package}_*.orig.tar.*"))
     (folder / "source").mkdir()
     run(

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Real programs whose sections are rewritten: Debian's memcached and MAFFT.
+"""Real programs with rewritten sections: Debian's memcached, MAFFT and HMMER 2.
 
 A form of a program is its original, or the name of the executor of its sections.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -19,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from debian_source import fetch, run
+from debian_source import UnavailableError, fetch, run
 from hasp.locks import native
 from hasp.locks.kinds import EXECUTOR
 from hasp.locks.library import settings
@@ -33,6 +34,8 @@ SECONDS, ITEMS = 2.0, 500
 # MAFFT: sequences made from those of its sample by changing one letter in five.
 SEQUENCES, SEED, EACH = 600, 1, 5
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
+# HMMER: a model of the first columns of its sample, calibrated by short sequences.
+COLUMNS, SCORED, LENGTH = 24, 300_000, 20
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,9 @@ class Program:
     libraries: str  # besides Hasp's
     flags: str  # make's variable for the compiler's options; {} are those
     product: str  # in the folder of the build
+    # A file of another package that the build needs.
+    needs: str
+    patched: bool  # the source is as Debian builds it, not upstream's
     # Runs the built program, given the source and an empty folder, and returns its
     # rate. Raises RuntimeError if its output is wrong.
     load: Callable[[Path, Path, Path], float]
@@ -68,7 +74,9 @@ def build(program: Program, folder: Path, wanted: list[str]) -> Path:
     for another executor, only its name in the source is another one. All targets are
     built unchanged and with the last form, otherwise only the product.
     """
-    source = fetch(program.package, folder)
+    if program.needs and not Path(program.needs).exists():
+        raise UnavailableError(f"needs {program.needs}")
+    source = fetch(program.package, folder, program.patched)
     work = source / program.folder
     if program.configure:
         run(list(program.configure), work)
@@ -243,6 +251,43 @@ def _mafft(product: Path, source: Path, folder: Path) -> float:
     return SEQUENCES / seconds
 
 
+def _motif(source: Path) -> Path:
+    """Return a model of the first columns of HMMER's sample."""
+    model = source / "motif.hmm"
+    if not model.exists():
+        rows = (source / "tutorial/rrm.sto").read_text().split("\n")
+        first = {
+            row.split()[0]: row.split()[1][:COLUMNS]
+            for row in reversed(rows)
+            if row and row[0] not in "#/"
+        }
+        lines = ["# STOCKHOLM 1.0", "", *(" ".join(row) for row in first.items())]
+        (source / "motif.sto").write_text("\n".join([*lines, "//", ""]))
+        run(["src/hmmbuild", "motif.hmm", "motif.sto"], source)
+    return model
+
+
+def _hmmcalibrate(product: Path, source: Path, folder: Path) -> float:
+    """Calibrate a model; return the millions of sequences scored in a second."""
+    shutil.copy(_motif(source), folder / "motif.hmm")  # which it changes
+    words = [str(product), "--cpu", str(THREADS), "--seed", str(SEED)]
+    words += ["--num", str(SCORED), "--fixed", str(LENGTH), "motif.hmm"]
+    begun = time.monotonic()
+    done = subprocess.run(
+        words, cwd=folder, capture_output=True, text=True, timeout=LIMIT_S
+    )
+    seconds = time.monotonic() - begun
+    if done.returncode:
+        raise RuntimeError(f"{product} failed: {done.stderr[-500:]}")
+    found = [line for line in done.stdout.split("\n") if " : " in line]
+    expected = source / "expected.json"
+    if not expected.exists():
+        expected.write_text(json.dumps(found))  # by the original, which runs first
+    if not found or found != json.loads(expected.read_text()):
+        raise RuntimeError(f"{product} calibrates otherwise than the original")
+    return SCORED / seconds / 1e6
+
+
 PROGRAMS = (
     Program(
         "memcached",
@@ -255,6 +300,8 @@ PROGRAMS = (
         libraries="-levent",
         flags="CPPFLAGS={}",
         product="memcached",
+        needs="/usr/include/event.h",
+        patched=False,
         load=_memcached,
     ),
     Program(
@@ -268,6 +315,23 @@ PROGRAMS = (
         libraries="-lm",
         flags="CC=gcc {}",
         product="disttbfast",
+        needs="",
+        patched=False,
         load=_mafft,
+    ),
+    Program(
+        "hmmer2",
+        lock="hmmcalibrate.c:110",
+        unit="million sequences a second",
+        folder="src",
+        configure=("sh", "-c", "cd .. && ./configure --enable-threads"),
+        targets=("hmmcalibrate", "hmmbuild"),
+        ignored=lambda _: [],
+        libraries="-lm",
+        flags="CPPFLAGS={}",
+        product="hmmcalibrate",
+        needs="/usr/include/biosquid/squid.h",
+        patched=True,
+        load=_hmmcalibrate,
     ),
 )

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Debian's memcached and MAFFT: a lock's sections are rewritten, built and tested.
+"""Debian's memcached, MAFFT and HMMER 2: sections are rewritten, built and tested.
 
 In memcached, two functions lock it, in 37 sections of ten files, some of which the
-program's tests compile with other macros. In MAFFT, threads reach it by pointers.
+program's tests compile with other macros. In MAFFT, threads reach it by pointers. In
+HMMER 2, all results are checked; its headers are those of another package.
 """
 
 from __future__ import annotations
