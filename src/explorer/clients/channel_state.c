@@ -73,7 +73,7 @@ int receive_value(struct receiver *receiver, uint32_t *value,
                   const struct deadline *deadline)
 {
     begin_operation();
-    struct message_line *line = receiver_peek(receiver);
+    struct message_line *line = receiver_peek_soon(receiver);
     if (!line) {
         int result = receiver_wait(receiver, deadline);
         if (result)

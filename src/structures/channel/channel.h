@@ -53,7 +53,7 @@ enum { MESSAGE_LINE = 64, MESSAGE_BYTES = 56, CHANNEL_SLOTS_MOST = 1 << 20 };
 
 /* How often a receiver looks for a message before it calls the library to wait: the
  * time of some round trips. */
-enum { SPINS_INLINE = 32 };
+enum { SPINS_INLINE = MODEL_CHECKED ? 1 : 32 };
 
 /* Flags of a channel. */
 enum {
