@@ -7,9 +7,10 @@ import json
 
 import pytest
 
+from hasp.base.errors import HaspError
 from hasp.cli.completion import script
 from hasp.locks import native
-from hasp.locks.executors import executors
+from hasp.locks.executors import check_executor, executors
 from hasp.locks.kinds import EXECUTOR
 from hasp.locks.listing import Options, list_locks
 
@@ -50,3 +51,14 @@ def test_the_shell_completes_executors_and_kinds() -> None:
     names = {"EXECUTOR": ["flat-combining"], "KIND": ["barrier"]}
     text = script("bash", names)
     assert "flat-combining" in text and "barrier" in text
+
+
+@pytest.mark.parametrize("name", ["rcl", "rcl:1", "FFWD:7", "cc_synch", "lock:mcs"])
+def test_an_executor_may_name_its_server(name: str) -> None:
+    check_executor(name)
+
+
+@pytest.mark.parametrize("name", ["rcl:8", "rcl:", "rcl:11", "adaptive:1", "rlc"])
+def test_there_is_no_such_executor_or_server(name: str) -> None:
+    with pytest.raises(HaspError, match="there is no executor"):
+        check_executor(name)

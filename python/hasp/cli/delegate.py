@@ -65,7 +65,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--check",
         metavar="CMD",
         help="build and test the program in a copy with this shell command: unchanged, "
-        "with lock:futex and with the executor",
+        "with each section on its own thread, on one server, on a second one, and with "
+        "the executor",
     )
     _add_details(parser)
     add_json_option(parser)

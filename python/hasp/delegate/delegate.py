@@ -23,7 +23,13 @@ from hasp.delegate.lock import find
 from hasp.delegate.profiled import lock_of_profile
 from hasp.delegate.rewriting import Rewriting, Style, rewrite
 from hasp.delegate.syntax import Unit, shown
-from hasp.delegate.trial import OWN_THREAD, Trial, try_executors
+from hasp.delegate.trial import (
+    ONE_SERVER,
+    OTHER_SERVER,
+    OWN_THREAD,
+    Trial,
+    try_executors,
+)
 from hasp.delegate.writing import write_copies, write_in_place
 from hasp.locks.executors import check_executor
 
@@ -150,7 +156,8 @@ def _trials(
         other = replace(style, executor=executor)
         return rewrite(rewriting.lock, units, root, other).contents
 
-    executors = list(dict.fromkeys([OWN_THREAD, options.executor]))
+    ways = [OWN_THREAD, ONE_SERVER, OTHER_SERVER, options.executor]
+    executors = list(dict.fromkeys(ways))
     return try_executors(options.check, root, executors, contents_for)
 
 

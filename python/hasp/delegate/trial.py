@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Running the program's own tests with the rewritten source, in a copy of it."""
+"""Running the program's own tests with the rewritten source, in a copy of it.
+
+A section may be executed by its own thread, by any thread that waits, by the server
+that executes all others, too, or by a server of its own. The tests run in each way.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,8 @@ from hasp.locks.library import settings
 
 ORIGINAL = "unchanged"
 OWN_THREAD = "lock:futex"  # executes each section on its own thread, under a lock
+ONE_SERVER = "rcl"  # the server of all delegated locks of the program
+OTHER_SERVER = "rcl:1"  # a second one: sections that nest go from server to server
 LEFT_OUT = (".git", ".hg", ".svn")
 LINES = 12  # of the output of a failure
 
