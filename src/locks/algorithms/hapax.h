@@ -21,8 +21,8 @@
  *   HELD   0 in the value itself
  *   FAST   its owner found the lock free
  *   step   14 bits: the index in the block
- *   shard  6 bits: the counter that the block was drawn from
- *   count  42 bits: the block
+ *   shard  8 bits: the counter that the block was drawn from
+ *   count  40 bits: the block
  *
  * I1. The lock is free exactly when arrive == depart.
  * I2. A lock never sees a value twice: a block belongs to one lock (block 0 to every

@@ -13,9 +13,9 @@ enum {
     HAPAX_FAST = 2,
     HAPAX_STEP = 4, /* from one index of a block to the next */
     HAPAX_SHARD_SHIFT = 16,
-    HAPAX_SHARDS = 64,
-    HAPAX_COUNT_SHIFT = 22,
-    HAPAX_SLOTS = 64, /* in the array, for each shard */
+    HAPAX_SHARDS = 256,
+    HAPAX_COUNT_SHIFT = 24,
+    HAPAX_SLOTS = 16, /* in the array, for each shard: a line */
 };
 
 struct hapax_counter {
