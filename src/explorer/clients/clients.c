@@ -89,6 +89,12 @@ static bool frees_passed(const struct lock_descriptor *lock)
     return frees_granted(lock) && !lock->numa;
 }
 
+/* Locks that turn to cohorts once a thread has had to wait. */
+static bool chooses_cohorts(const struct lock_descriptor *lock)
+{
+    return strcmp(lock->name, "auto") == 0;
+}
+
 const struct client clients[] = {
     {.name = "pair",
      .summary = "two threads lock and unlock, the first one twice",
@@ -158,6 +164,20 @@ const struct client clients[] = {
      .body = queue_of_three,
      .finish = finish_free,
      .nodes = {0, 1, 0, 1}},
+    {.name = "cohorts",
+     .summary = "one cohort hands over to another while a third thread comes back",
+     .threads = 3,
+     .suits = chooses_cohorts,
+     .body = two_cohorts,
+     .finish = finish_free,
+     .nodes = {0, 0, 1, 0}},
+    {.name = "cohort-leaver",
+     .summary = "a cohort hands over to a timed lock while a third thread comes back",
+     .threads = 3,
+     .suits = chooses_cohorts,
+     .body = cohort_and_leaver,
+     .finish = finish_free,
+     .nodes = {0, 0, 1, 0}},
     {.name = "last",
      .summary = "the last user destroys the lock while the other may be releasing it",
      .threads = 2,

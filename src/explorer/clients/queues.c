@@ -69,3 +69,59 @@ void queue_of_leavers(unsigned thread)
         enter_before_deadline();
     }
 }
+
+static void arrive_after(unsigned count)
+{
+    wait_for_arrivals(count);
+    store_relaxed(&arrived, count + 1);
+}
+
+/* The second thread waits for the first one, so a lock that chooses turns to cohorts.
+ * It holds the lock until the first one arrives again, and a third one after it. It
+ * comes back at once, to the cohort of the first one, or when that has the lock. */
+static void take_turns(unsigned thread)
+{
+    if (thread == 0) {
+        lock();
+        store_relaxed(&arrived, 1);
+        wait_for_arrivals(2);
+        section();
+        unlock();
+        spin_until(load_relaxed(&served));
+        store_relaxed(&arrived, 3);
+        lock();
+        store_relaxed(&served, 2);
+        section();
+        unlock();
+    } else {
+        arrive_after(1);
+        lock();
+        store_relaxed(&served, 1);
+        wait_for_arrivals(4);
+        section();
+        unlock();
+        if (!choose(2))
+            spin_until(load_relaxed(&served) == 2);
+        enter();
+    }
+}
+
+void two_cohorts(unsigned thread)
+{
+    if (thread < 2) {
+        take_turns(thread);
+    } else {
+        arrive_after(3);
+        enter();
+    }
+}
+
+void cohort_and_leaver(unsigned thread)
+{
+    if (thread < 2) {
+        take_turns(thread);
+    } else {
+        arrive_after(3);
+        enter_before_deadline();
+    }
+}

@@ -12,4 +12,9 @@ void queue_of_two(unsigned thread);
 void queue_of_three(unsigned thread);
 void queue_of_leavers(unsigned thread);
 
+/* A thread arrives while the lock goes from one cohort to the leader of another, or to
+ * a thread with a deadline, which has no cohort. */
+void two_cohorts(unsigned thread);
+void cohort_and_leaver(unsigned thread);
+
 #endif
