@@ -15,7 +15,7 @@ SERVERS = "01234567"  # SERVERS_MOST of src/delegation/server.h
 def check_executor(name: str) -> None:
     """Raise HaspError if there is no executor, or lock after "lock:", of this name.
 
-    Those with servers have more of them, such as rcl:1.
+    The name of an executor with servers may select one of them, as in rcl:1.
     """
     if name.startswith(LOCK_PREFIX):
         native.lock(name.removeprefix(LOCK_PREFIX))

@@ -84,7 +84,7 @@ static inline bool mcs_timepub_old(uint32_t now, uint32_t then, int32_t limit)
 
 /* Waits, publishing the time, until the cell is not WAITING or the deadline has passed;
  * returns the cell's value. All waiters share `since`, so each looks at it only when
- * the time that it has seen there, or began to wait at, would be old. */
+ * the time last seen there, or at which it began to wait, would be old. */
 static inline uint32_t mcs_timepub_spin(struct lock *lock, struct waiter *self,
                                         uint32_t published,
                                         const struct deadline *deadline)
