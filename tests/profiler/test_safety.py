@@ -72,9 +72,12 @@ def test_8000_threads_at_a_time_are_counted(folder: Path, case: str) -> None:
     assert {name: int(trace.header[name]) for name in lost} == dict.fromkeys(lost, 0)
 
 
-def test_threads_that_had_no_space_in_the_file_are_counted(folder: Path) -> None:
+@pytest.mark.parametrize("limit", ["4000000", "2000000"])
+def test_threads_that_had_no_space_in_the_file_are_counted(
+    folder: Path, limit: str
+) -> None:
     """At the end, the threads' own tables are added to the records of the locks."""
-    env = settings(folder / "t", HASP_TRACE_LIMIT="4000000")
+    env = settings(folder / "t", HASP_TRACE_LIMIT=limit)
     trace = Recording(folder, "many_threads_stay", 600, env, SAFETY).trace
     # How many is a matter of timing.
     assert trace.header["lost_lock_counts"] > 0
