@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Checks cohorts of the lock auto on any host: holders of a node hand over within their
- * cohort, another thread may unlock, a forked child loses the waiters of its parent,
- * and the side memory is freed. It chooses that policy itself.
+ * cohort, and its last one to the next leader or timed thread; another thread may
+ * unlock, a forked child loses the waiters of its parent, and the side memory is freed.
+ * It chooses that policy itself.
  */
 #include "crew.h"
 
@@ -77,10 +78,16 @@ static void hold(struct member *member)
     operations->unlock(&lock);
 }
 
+static void start_on(uint32_t node, struct member *member, uint32_t number,
+                     void (*work)(struct member *))
+{
+    *member = (struct member){.work = work, .number = number, .node = node};
+    crew_start(member);
+}
+
 static void start(struct member *member, uint32_t number, void (*work)(struct member *))
 {
-    *member = (struct member){.work = work, .number = number, .node = ANY_NODE};
-    crew_start(member);
+    start_on(ANY_NODE, member, number, work);
 }
 
 static void check_handover(void)
@@ -212,6 +219,49 @@ static void check_fork(void)
     operations->destroy(&lock);
 }
 
+static void hold_timed(struct member *member)
+{
+    struct deadline end = deadline_after(60000000000u);
+    uint32_t uses = auto_uses(&lock);
+    CHECK(operations->timedlock(&lock, &end));
+    CHECK(!auto_is_held_by_node(&lock));
+    CHECK_EQUAL(auto_uses(&lock), uses + 4); /* main, two cohorts of one and two */
+    store_release(&stage, 2 * member->number - 1);
+    await_stage(2 * member->number);
+    operations->unlock(&lock);
+}
+
+/* A cohort of one thread, one of two, and a timed thread wait in this order. */
+static void check_leaders(void)
+{
+    struct member members[4];
+    CHECK(topology_read("2x4,threads"));
+    renew();
+    lock_with_cohorts();
+    for (uint32_t i = 0; i < 4; i++) {
+        if (i < 3)
+            start_on((i + 1) / 2, &members[i], i + 1, hold);
+        else
+            start(&members[i], i + 1, hold_timed);
+        crew_await(&members[i]);
+    }
+    operations->unlock(&lock);
+    for (uint32_t i = 0; i < 4; i++) {
+        await_stage(2 * i + 1);
+        if (i < 3)
+            check_child_of_another();
+        store_release(&stage, 2 * i + 2);
+        pthread_join(members[i].thread, NULL);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        struct side_block *block = side_memory_find(auto_directory(&lock), i);
+        CHECK(block && !load_relaxed(&block->words[0]));
+    }
+    CHECK(!load_relaxed(auto_tail(&lock)));
+    check_free();
+    operations->destroy(&lock);
+}
+
 static void check_side_memory(void)
 {
     uint32_t blocks = 0;
@@ -259,6 +309,7 @@ int main(void)
     check_handover();
     check_unlock_by_another();
     check_fork();
+    check_leaders();
     check_side_memory();
     check_waiting();
     return 0;

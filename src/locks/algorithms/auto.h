@@ -23,7 +23,7 @@
  * If many threads that run want the lock, it is fastest to hand it over from one to the
  * next on the same NUMA node, without touching the lock: the waiters of each node form
  * a cohort (auto_cohorts.h). Its first thread competes for the word; then the lock
- * stays within the cohort for a series of handovers.
+ * stays within the cohort for a series of handovers, and goes to the next cohort.
  *
  *   word      0 free; 1 held; 2 held with possible sleepers on the word; 3 the same,
  *             and the first waiter demands the lock
@@ -146,13 +146,8 @@ static __attribute__((noinline, unused)) bool auto_wait_in_cohort(struct lock *l
     struct waiter *self = auto_cohort_enter(lock, moved);
     if (!self)
         return false;
-    if (!load_relaxed(auto_handovers(self))) {
-        if (!auto_try(lock)) /* a failed write would take the line from the holder */
-            auto_wait(lock, false, false, NULL);
-        auto_begin_cohort(lock);
-        store_relaxed(&self->more[AUTO_LONGEST], auto_longest_series(lock));
-        store_relaxed(&lock->owner, OWNER_IN_NODE);
-    }
+    if (!load_relaxed(auto_handovers(self)))
+        auto_lead(lock, self);
     held_node_begin(lock, self);
     return true;
 }
@@ -168,17 +163,18 @@ static inline enum acquisition auto_lock(struct lock *lock, bool biased)
 {
     if (unlikely(load_relaxed(&held_nodes()->released)))
         auto_note_return(lock);
-    if (auto_has_cohorts(lock) ? auto_try(lock) : auto_fast(lock))
+    bool cohorts = auto_has_cohorts(lock);
+    if (cohorts ? auto_try(lock) : auto_fast(lock))
         return ACQUIRED;
-    enum auto_outcome outcome;
-    do {
+    while (true) {
         bool moved = false;
-        if (auto_has_cohorts(lock) && auto_wait_in_cohort(lock, &moved))
+        if (cohorts && auto_wait_in_cohort(lock, &moved))
             return ACQUIRED_BY_NODE;
-        outcome = moved ? auto_wait_asleep(lock, true, NULL)
-                        : auto_wait(lock, biased, true, NULL);
-    } while (outcome == AUTO_MOVED);
-    return ACQUIRED;
+        if ((moved ? auto_wait_asleep(lock, true, NULL)
+                   : auto_wait(lock, biased, true, NULL)) != AUTO_MOVED)
+            return ACQUIRED;
+        cohorts = auto_has_cohorts(lock);
+    }
 }
 
 /* A thread that holds the lock by its node looks there first, not at the counts:

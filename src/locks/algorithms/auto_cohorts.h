@@ -6,14 +6,15 @@
  *
  * A leader that has acquired the lock holds it by its node (held_nodes.h), and hands it
  * over to its successor in the queue: the word stands, and only the nodes of the two
- * threads are touched. The last holder of such a series releases the lock; then its
- * successor, if there is one, leads. A leader that finds another policy leaves the
- * queue first, so a queue that is no longer wanted empties at once.
+ * threads are touched. The last holder of such a series hands the lock to another
+ * leader, or releases it (auto_leaders.h); then its successor, if there is one, leads.
+ * A leader that finds another policy leaves the queue first, so a queue that is no
+ * longer wanted empties at once.
  *
  *   state[3]  directory of the queues (side_memory.h)
  *   words[0]  of a side block: the queue's tail, the id of its last node; 0 empty
- *   previous  of a node: how often the lock was handed over in the queue when its
- *             thread received it; 0: it leads
+ *   previous  of a node: how often cohorts had used the lock when its thread received
+ *             it, since these uses were last counted; 0: it leads
  *
  * N1. The first node of a queue is that of its leader, or that of the holder. Only the
  *     thread of the first node hands the queue over or empties it.
@@ -32,9 +33,10 @@
 #include "locks/memory/side_memory.h"
 #include "locks/waiting/held_nodes.h"
 
-/* In waiter.more: the side block of the queue; whether the thread has noticed that
- * threads outnumber CPUs; the longest series. */
-enum { AUTO_COHORT, AUTO_CROWDED, AUTO_LONGEST };
+/* In waiter.more: the id of the queue's side block, as the lock's line may be in other
+ * caches; whether the thread has noticed that threads outnumber CPUs; the longest
+ * series; the id of the cohort's place among the leaders (auto_leaders.h), or 0. */
+enum { AUTO_COHORT, AUTO_CROWDED, AUTO_LONGEST, AUTO_PLACE };
 
 /* A series of handovers within a cohort lasts for that long, but has at least so many.
  * In the model checker, it has no middle. */
@@ -64,29 +66,41 @@ static inline struct atomic_u32 *auto_handovers(struct waiter *node)
     return &node->previous; /* in the line of the cell */
 }
 
-/* In a forked child. Returns whether the lock was being handed over by a node, to a
+/* Returns the node of the cohort's place among the leaders, or NULL. */
+static inline struct waiter *auto_place_of(struct waiter *node)
+{
+    uint32_t id = load_relaxed(&node->more[AUTO_PLACE]);
+    return id ? waiter_at(id) : NULL;
+}
+
+/* In a forked child: the queues belong to the parent, except for the node of the
+ * holder, and its place. Returns whether the lock was being handed over by a node, to a
  * thread of the parent. */
-static inline bool auto_forget_cohorts(struct lock *lock)
+static inline bool auto_forget_queues(struct lock *lock)
 {
     bool by_node = auto_is_held_by_node(lock);
     struct waiter *holder = by_node ? held_nodes_search(lock) : NULL;
+    struct waiter *place = holder ? auto_place_of(holder) : NULL;
     for (uint32_t i = 0; load_relaxed(auto_directory(lock)) && i < SIDE_BLOCKS_MAX;
          i++) {
         struct side_block *block = side_memory_find(auto_directory(lock), i);
-        bool holds = holder && load_relaxed(&holder->more[AUTO_COHORT]) == i;
-        if (block)
-            store_relaxed(&block->words[0], holds ? holder->link.id : 0);
+        if (!block)
+            continue;
+        bool holds =
+            holder && load_relaxed(&holder->more[AUTO_COHORT]) == block->link.id;
+        store_relaxed(&block->words[0], holds ? holder->link.id : 0);
     }
     if (holder)
         store_relaxed(&holder->next, 0);
+    if (place)
+        store_relaxed(&place->next, 0);
+    store_relaxed(auto_tail(lock), place ? place->link.id : 0);
     return by_node && !holder;
 }
 
-static inline struct atomic_u32 *auto_cohort_tail(struct lock *lock,
-                                                  struct waiter *node)
+static inline struct atomic_u32 *auto_cohort_tail(struct waiter *node)
 {
-    uint32_t index = load_relaxed(&node->more[AUTO_COHORT]);
-    return &side_memory_find(auto_directory(lock), index)->words[0];
+    return &side_block_at(load_relaxed(&node->more[AUTO_COHORT]))->words[0];
 }
 
 /* The first node's thread hands the queue over to this successor, with the lock after
@@ -99,6 +113,7 @@ static inline void auto_cohort_pass(struct waiter *node, uint32_t next,
         store_relaxed(auto_handovers(head), handovers);
         store_relaxed(&head->more[AUTO_LONGEST],
                       load_relaxed(&node->more[AUTO_LONGEST]));
+        store_relaxed(&head->more[AUTO_PLACE], load_relaxed(&node->more[AUTO_PLACE]));
         grant(&head->cell, true);
     }
     waiter_give(node);
@@ -106,10 +121,10 @@ static inline void auto_cohort_pass(struct waiter *node, uint32_t next,
 
 /* Empties the queue if this node is the last one; otherwise returns the next one. The
  * next thread to lead synchronises by the word. */
-static inline uint32_t auto_cohort_end(struct lock *lock, struct waiter *node)
+static inline uint32_t auto_cohort_end(struct waiter *node)
 {
     uint32_t next = load_acquire(&node->next), last = node->link.id;
-    if (!next && !compare_exchange_relaxed(auto_cohort_tail(lock, node), &last, 0))
+    if (!next && !compare_exchange_relaxed(auto_cohort_tail(node), &last, 0))
         next = auto_link_of(node);
     return next;
 }
@@ -117,12 +132,14 @@ static inline uint32_t auto_cohort_end(struct lock *lock, struct waiter *node)
 /* Waits in the queue until the caller is first there; returns its state. */
 static inline uint32_t auto_cohort_wait(struct lock *lock, struct waiter *self)
 {
-    for (int i = 0; i < HANDOVER_LIMIT && auto_policy(lock) == AUTO_COHORTS; i++) {
+    for (int i = 0; i < HANDOVER_LIMIT; i++) {
         uint64_t since = now_ns();
         auto_spin_for_grant(self, AUTO_LONG * spin_limit());
+        if (!still_waiting(load_relaxed(&self->cell)))
+            break; /* the others wait for this thread, which must not read the clock */
         if (!MODEL_CHECKED && now_ns() - since > AUTO_PREEMPTED_NS)
             store_relaxed(&self->more[AUTO_CROWDED], 1);
-        if (!still_waiting(load_relaxed(&self->cell)))
+        if (auto_policy(lock) != AUTO_COHORTS)
             break;
     }
     return wait_for_grant(&self->cell, &self->asleep, SPIN_THEN_PARK, true, NULL);
@@ -151,24 +168,24 @@ static inline struct waiter *auto_cohort_enter(struct lock *lock, bool *moved)
     struct waiter *self = waiter_take();
     self->may_change = true;
     held_node_prepare(lock, self);
-    store_relaxed(&self->more[AUTO_COHORT], index);
+    store_relaxed(&self->more[AUTO_COHORT], block->link.id);
     store_relaxed(&self->more[AUTO_CROWDED], 0);
     store_relaxed(auto_handovers(self), 0);
     held_nodes_expect(lock, self);
     uint32_t before = exchange_acq_rel(&block->words[0], self->link.id);
-    if (before) {
-        store_release(&waiter_at(before)->next, self->link.id);
-        if (auto_cohort_wait(lock, self) != WAITER_GRANTED) {
-            held_nodes_cancel(lock);
-            auto_give_moved(self);
-            *moved = true;
-            return NULL;
-        }
+    if (!before)
+        return self;
+    store_release(&waiter_at(before)->next, self->link.id);
+    if (auto_cohort_wait(lock, self) != WAITER_GRANTED) {
+        held_nodes_cancel(lock);
+        auto_give_moved(self);
+        *moved = true;
+        return NULL;
     }
     if (load_relaxed(auto_handovers(self)) || auto_policy(lock) == AUTO_COHORTS)
         return self;
     held_nodes_cancel(lock);
-    auto_cohort_pass(self, auto_cohort_end(lock, self), 0);
+    auto_cohort_pass(self, auto_cohort_end(self), 0);
     return NULL;
 }
 

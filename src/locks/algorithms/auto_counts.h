@@ -78,6 +78,11 @@ static inline void auto_owe_wakeup(struct lock *lock)
     store_relaxed(auto_counts(lock), load_relaxed(auto_counts(lock)) | AUTO_WAKES);
 }
 
+static inline bool auto_is_owed_wakeup(struct lock *lock)
+{
+    return load_relaxed(auto_counts(lock)) & AUTO_WAKES;
+}
+
 /* The caller is about to release the lock. Returns whether it has to wake all. */
 static inline bool auto_owes_wakeup(struct lock *lock)
 {
@@ -92,7 +97,7 @@ static inline bool auto_is_held_by_node(struct lock *lock)
     return load_relaxed(auto_counts(lock)) & AUTO_BY_NODE;
 }
 
-/* Called by a leader that has acquired the lock: it holds it by its node now. */
+/* Called by a leader that has acquired the lock, which is held by nodes from now on. */
 static inline void auto_begin_cohort(struct lock *lock)
 {
     store_relaxed(auto_counts(lock), load_relaxed(auto_counts(lock)) | AUTO_BY_NODE);

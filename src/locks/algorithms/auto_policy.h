@@ -69,7 +69,7 @@ enum {
     AUTO_CPUS_COHORTS = 4,
     AUTO_ENTRIES = 4,
     AUTO_FORGET = 16,     /* trials; then the threads that wait are counted anew */
-    AUTO_SHORT = 2,       /* part of the time between two uses */
+    AUTO_SHORT = 3,       /* quarters of the time between two uses; the rest is a use */
     AUTO_FAST = 1 << 10,  /* uses in 2^20 ns: sections are short */
     AUTO_AVOID = 1 << 16, /* times this: how many trials left cohorts out last */
     AUTO_PROOFS = 8,      /* epochs; longer than the scheduler lets a thread wait */
@@ -172,7 +172,7 @@ static inline bool auto_cohorts_stay(struct auto_record *record, uint64_t rate)
 {
     uint64_t away = load_relaxed(&record->away); /* 0: never measured */
     return rate < AUTO_FAST ||
-           (away ? AUTO_SHORT * away * rate > 1u << 20 : auto_has_queue(record));
+           (away ? 4 * away * rate > AUTO_SHORT << 20 : auto_has_queue(record));
 }
 
 #endif

@@ -14,6 +14,8 @@
  *     moves the waiters behind it, up to that one, to the sleepers of the word, which
  *     it makes 2 before (W1). A waiter moved so owns its node again, and changes its
  *     epoch before it gives it back.
+ * Q4. A first waiter that holds the lock may keep its place meanwhile, and then grant
+ *     the next one both, by HANDED_OVER (auto_leaders.h).
  */
 #ifndef HASP_LOCKS_ALGORITHMS_AUTO_QUEUE_H
 #define HASP_LOCKS_ALGORITHMS_AUTO_QUEUE_H
@@ -37,26 +39,38 @@ enum { AUTO_PREEMPTED_NS = HANDOVER_LIMIT * 16000 };
 
 /* Returns for how long a waiter should spin before it looks at the policy again, which
  * takes the lock's line from those that use it. */
-static inline uint32_t auto_long_spin(struct lock *lock)
+static inline uint32_t auto_long_spin_of(uint32_t policy)
 {
-    uint32_t policy = auto_policy(lock);
     return policy == AUTO_SPINNING  ? spin_limit()
            : policy == AUTO_COHORTS ? AUTO_LONG * spin_limit()
                                     : 0;
 }
 
-static inline void auto_queue_spin(struct lock *lock, struct waiter *self)
+static inline uint32_t auto_long_spin(struct lock *lock)
 {
+    return auto_long_spin_of(auto_policy(lock));
+}
+
+static inline void auto_queue_spin(struct lock *lock, struct waiter *self,
+                                   uint32_t policy)
+{
+    auto_spin_for_grant(self, auto_long_spin_of(policy));
     int most = auto_policy(lock) == AUTO_COHORTS ? AUTO_LONGER : AUTO_LONG;
-    for (int i = 0; i < most && still_waiting(load_relaxed(&self->cell)); i++)
+    for (int i = 1; i < most && still_waiting(load_relaxed(&self->cell)); i++)
         auto_spin_for_grant(self, auto_long_spin(lock));
 }
 
-enum auto_place { AUTO_FIRST, AUTO_LATE, AUTO_DISSOLVED };
+enum auto_place { AUTO_FIRST, AUTO_LATE, AUTO_DISSOLVED, AUTO_HANDED };
+
+/* In waiter.more of a node of this queue, once the lock is handed over: how often
+ * cohorts have used it without counting that; the longest series (auto_leaders.h). */
+enum { AUTO_UNCOUNTED, AUTO_SERIES };
 
 /* Waits until the caller, whose node is `self`, is first, or the queue has been
- * dissolved. If it is late, the node belongs to the queue. */
+ * dissolved. If it is late, the node belongs to the queue. The caller has just seen
+ * this policy: once it has exchanged the tail, others may have the line. */
 static inline enum auto_place auto_queue_enter(struct lock *lock, struct waiter *self,
+                                               uint32_t policy,
                                                const struct deadline *deadline)
 {
     uint32_t before = exchange_acq_rel(auto_tail(lock), self->link.id);
@@ -64,9 +78,9 @@ static inline enum auto_place auto_queue_enter(struct lock *lock, struct waiter 
         return AUTO_FIRST;
     struct waiter *ahead = waiter_at(before);
     store_release(&ahead->next, self->link.id);
-    bool hopeful = !auto_is_exclusive(lock) && !load_relaxed(&ahead->asleep);
-    if (!deadline && auto_long_spin(lock))
-        auto_queue_spin(lock, self);
+    bool hopeful = policy != AUTO_EXCLUSIVE && !load_relaxed(&ahead->asleep);
+    if (!deadline && auto_long_spin_of(policy))
+        auto_queue_spin(lock, self, policy);
     uint32_t state =
         wait_for_grant(&self->cell, &self->asleep, SPIN_THEN_PARK, hopeful, deadline);
     if (state == WAITER_WAITING) {
@@ -74,7 +88,9 @@ static inline enum auto_place auto_queue_enter(struct lock *lock, struct waiter 
             return AUTO_LATE;
         state = load_relaxed(&self->cell); /* leave() has acquired it */
     }
-    return state == WAITER_GRANTED ? AUTO_FIRST : AUTO_DISSOLVED;
+    return state == WAITER_GRANTED       ? AUTO_FIRST
+           : state == WAITER_HANDED_OVER ? AUTO_HANDED
+                                         : AUTO_DISSOLVED;
 }
 
 static inline uint32_t auto_link_of(struct waiter *waiter)
@@ -121,10 +137,13 @@ static inline void auto_give_moved(struct waiter *self)
     waiter_give(self);
 }
 
-/* The first waiter leaves; the next one becomes first. */
-static inline void auto_queue_leave(struct lock *lock, struct waiter *self)
+/* The first waiter leaves; the next one becomes first, and receives the lock, too, if
+ * `granted` is HANDED_OVER. Returns false if there is none. */
+static inline bool auto_queue_pass(struct lock *lock, struct waiter *self,
+                                   enum waiter_state granted, uint32_t uncounted)
 {
     bool abandoned = false;
+    uint32_t series = load_relaxed(&self->more[AUTO_SERIES]);
     while (true) {
         uint32_t next = load_acquire(&self->next), last = self->link.id;
         if (!next && !compare_exchange_release(auto_tail(lock), &last, 0))
@@ -134,12 +153,19 @@ static inline void auto_queue_leave(struct lock *lock, struct waiter *self)
         else
             waiter_give(self);
         if (!next)
-            return;
+            return false;
         self = waiter_at(next);
-        if (grant(&self->cell, true))
-            return;
+        store_relaxed(&self->more[AUTO_UNCOUNTED], uncounted);
+        store_relaxed(&self->more[AUTO_SERIES], series);
+        if (grant_as(&self->cell, granted, true))
+            return true;
         abandoned = true;
     }
+}
+
+static inline void auto_queue_leave(struct lock *lock, struct waiter *self)
+{
+    auto_queue_pass(lock, self, WAITER_GRANTED, 0);
 }
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How auto.h is released if others want it, or if a node holds it: within a cohort by a
- * handover, which leaves the word standing, and at the end of a series by the word.
+ * How auto.h is released if others want it, or if a node holds it: by a handover, which
+ * leaves the word standing, within a cohort, or at the end of a series to the next
+ * leader; or by the word.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_AUTO_RELEASE_H
 #define HASP_LOCKS_ALGORITHMS_AUTO_RELEASE_H
 
-#include "locks/algorithms/auto_waiting.h"
+#include "locks/algorithms/auto_leaders.h"
 
 /* Releases a lock that others want. */
 static __attribute__((noinline, unused)) void auto_unlock_wanted(struct lock *lock)
@@ -32,20 +33,40 @@ static __attribute__((noinline, unused)) void auto_unlock_wanted(struct lock *lo
         unpark(&lock->word, all ? INT32_MAX : 1);
 }
 
-/* The last holder of a series within a cohort releases the lock. */
-static inline void auto_release_cohort(struct lock *lock, struct waiter *node,
-                                       uint32_t handovers)
+/* The holder releases the word, which stands for all uses by cohorts. */
+static inline void auto_release_word(struct lock *lock)
 {
-    uint32_t next = 0;
-    auto_count_cohort(lock, handovers, load_relaxed(&node->more[AUTO_CROWDED]));
-    bool stays = auto_policy(lock) == AUTO_COHORTS;
-    if (stays)
-        next = auto_cohort_end(lock, node);
-    else
-        auto_queue_dissolve(lock, auto_cohort_tail(lock, node), node);
     store_relaxed(&lock->owner, 0);
     if (!release_if(&lock->word, AUTO_HELD, 0))
         auto_unlock_wanted(lock);
+}
+
+/* The last holder of a series within a cohort releases the lock, or hands it to the
+ * next leader. While sleepers of the word are owed a wake-up, that would not come. */
+static inline void auto_end_series(struct lock *lock, struct waiter *node,
+                                   uint32_t uses)
+{
+    struct waiter *place = auto_place_of(node);
+    bool crowded = load_relaxed(&node->more[AUTO_CROWDED]), stays = true, may = true;
+    uint32_t next = 0;
+    if (!place || crowded || auto_must_count(place, uses)) {
+        auto_count_cohort(lock, uses, crowded);
+        uses = 0;
+        stays = auto_policy(lock) == AUTO_COHORTS;
+        may = stays && !auto_is_owed_wakeup(lock);
+        if (may)
+            auto_begin_cohort(lock);
+        if (place)
+            store_relaxed(&place->more[AUTO_SERIES], auto_longest_series(lock));
+    }
+    if (stays)
+        next = auto_cohort_end(node);
+    else
+        auto_queue_dissolve(lock, auto_cohort_tail(node), node);
+    if (!place || !auto_lead_next(lock, place, may, uses)) {
+        auto_count_cohort(lock, uses, false);
+        auto_release_word(lock);
+    }
     if (stays)
         auto_cohort_pass(node, next, 0);
 }
@@ -61,7 +82,7 @@ static __attribute__((noinline, unused)) void auto_hand_over(struct lock *lock,
         !load_relaxed(&node->more[AUTO_CROWDED]))
         auto_cohort_pass(node, next, handovers);
     else
-        auto_release_cohort(lock, node, handovers);
+        auto_end_series(lock, node, handovers);
     if (handovers == AUTO_MIDDLE)
         store_relaxed(&held_nodes()->released, (uint32_t)now_ns());
     expect_wait(true); /* the next attempt reads the lock before it writes */

@@ -2,10 +2,11 @@
 /*
  * The first waiter of auto.h: how it competes for the word.
  *
- * If the lock is shared, it tries eagerly, then sleeps on the word. If the lock is
- * exclusive, it looks at the word from time to time, and takes it only if the threads
- * that use the lock seem to have paused; between its looks it naps. When its patience
- * of one slice is over, it demands the lock.
+ * If cohorts use the lock, it demands it at once: each look would take the line from
+ * the holder. If the lock is shared, it tries eagerly, then sleeps on the word. If the
+ * lock is exclusive, it looks at the word from time to time, and takes it only if the
+ * threads that use the lock seem to have paused; between its looks it naps. When its
+ * patience of one slice is over, it demands the lock.
  */
 #ifndef HASP_LOCKS_ALGORITHMS_AUTO_STANDBY_H
 #define HASP_LOCKS_ALGORITHMS_AUTO_STANDBY_H
@@ -73,10 +74,11 @@ static inline bool auto_compete(struct lock *lock, struct waiter *self, uint32_t
                                 const struct deadline *deadline)
 {
     bool used;
+    if (auto_policy(lock) == AUTO_COHORTS && load_relaxed(&lock->word))
+        return auto_demand(lock, self, deadline ? 0 : auto_long_spin(lock), deadline);
     if (auto_spin(lock, held, &used))
         return true;
-    bool leads = auto_policy(lock) == AUTO_COHORTS;
-    struct deadline slice_end = deadline_after(leads ? 0 : auto_slice_ns(lock));
+    struct deadline slice_end = deadline_after(auto_slice_ns(lock));
     uint64_t nap = AUTO_NAP_NS;
     bool in_time = true;
     while (in_time && !deadline_passed(&slice_end)) {

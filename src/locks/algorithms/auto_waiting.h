@@ -21,7 +21,7 @@ static inline void auto_forget(struct lock *lock, bool held)
 {
     (void)held;
     bool granted = load_relaxed(auto_demand_of(lock)) & AUTO_GRANTED;
-    if (auto_forget_cohorts(lock)) {
+    if (auto_forget_queues(lock)) {
         auto_end_cohort(lock, 0);
         granted = true;
     }
@@ -30,10 +30,29 @@ static inline void auto_forget(struct lock *lock, bool held)
         if (compare_exchange_relaxed(&lock->word, &seen, granted ? 0 : AUTO_SLEEPERS))
             break;
     store_relaxed(auto_demand_of(lock), 0);
-    store_relaxed(auto_tail(lock), 0);
 }
 
 enum auto_outcome { AUTO_ACQUIRED, AUTO_TIMED_OUT, AUTO_MOVED };
+
+/* The first waiter, which holds the lock, leaves the queue. */
+static inline void auto_leave_first(struct lock *lock, struct waiter *self)
+{
+    if (auto_policy(lock) == AUTO_OPEN)
+        auto_queue_dissolve(lock, auto_tail(lock), self);
+    else
+        auto_queue_leave(lock, self);
+}
+
+/* A cohort has handed the lock to the caller, which is first in the queue, but not the
+ * leader of another one. */
+static __attribute__((noinline, unused)) enum auto_outcome
+auto_accept(struct lock *lock, struct waiter *self)
+{
+    auto_end_cohort(lock, load_relaxed(&self->more[AUTO_UNCOUNTED]));
+    auto_adapt(lock);
+    auto_leave_first(lock, self);
+    return AUTO_ACQUIRED;
+}
 
 /* The caller is first in the queue. */
 static inline enum auto_outcome auto_first(struct lock *lock, struct waiter *self,
@@ -42,13 +61,13 @@ static inline enum auto_outcome auto_first(struct lock *lock, struct waiter *sel
 {
     store_relaxed(&self->asleep, 0);
     bool acquired = auto_compete(lock, self, held, deadline);
-    if (acquired)
-        auto_adapt(lock);
-    if (acquired && auto_policy(lock) == AUTO_OPEN)
-        auto_queue_dissolve(lock, auto_tail(lock), self);
-    else
+    if (!acquired) {
         auto_queue_leave(lock, self);
-    return acquired ? AUTO_ACQUIRED : AUTO_TIMED_OUT;
+        return AUTO_TIMED_OUT;
+    }
+    auto_adapt(lock);
+    auto_leave_first(lock, self);
+    return AUTO_ACQUIRED;
 }
 
 /* There is space for the caller in the queue. */
@@ -57,9 +76,11 @@ static inline enum auto_outcome auto_queue_by(struct lock *lock, struct waiter *
                                               const struct deadline *deadline)
 {
     self->may_change = true;
-    enum auto_place place = auto_queue_enter(lock, self, deadline);
+    enum auto_place place = auto_queue_enter(lock, self, auto_policy(lock), deadline);
     if (place == AUTO_FIRST)
         return auto_first(lock, self, held, deadline);
+    if (place == AUTO_HANDED)
+        return auto_accept(lock, self);
     if (place == AUTO_LATE)
         return AUTO_TIMED_OUT;
     auto_give_moved(self);
