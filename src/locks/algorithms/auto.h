@@ -39,9 +39,9 @@
  *     the grant of its cell (acquire), upon which the word has not been 0. These pair
  *     with the compare-and-exchange to 0, or the store of the biased release, and with
  *     the grant (all release).
- * I2. The word and the demand keep W1 and W2 of auto_word.h, the queue Q1 to Q3 of
- *     auto_queue.h, cohorts N1 to N3 of auto_cohorts.h, the counts C1 and C2 of
- *     auto_counts.h.
+ * I2. The word and the demand keep W1 and W2 of auto_word.h, the queue Q1 to Q4 of
+ *     auto_queue.h, cohorts N1 to N3 of auto_cohorts.h, leaders L1 and L2 of
+ *     auto_leaders.h, the counts C1 and C2 of auto_counts.h.
  * I3. Biased releases are those of futex.h, with its invariants: the first waiters
  *     count themselves in and sleep on the word. They turn to the queue once the bias
  *     has ended.
