@@ -25,11 +25,11 @@ static inline void auto_forget(struct lock *lock, bool held)
         auto_end_cohort(lock, 0);
         granted = true;
     }
+    store_relaxed(auto_demand_of(lock), 0);
     uint32_t seen = load_relaxed(&lock->word);
     while ((granted && seen) || seen == AUTO_DEMAND)
-        if (compare_exchange_relaxed(&lock->word, &seen, granted ? 0 : AUTO_SLEEPERS))
-            break;
-    store_relaxed(auto_demand_of(lock), 0);
+        if (compare_exchange_release(&lock->word, &seen, granted ? 0 : AUTO_SLEEPERS))
+            break; /* pairs with the acquisition by a new thread of the child */
 }
 
 enum auto_outcome { AUTO_ACQUIRED, AUTO_TIMED_OUT, AUTO_MOVED };
