@@ -42,7 +42,7 @@ STUCK_SECONDS = 120
 # Clients in the order of their runs: the first are small and catch most mutants.
 FIRST_CLIENTS = (
     *("pair", "timed", "another", "last", "queue", "leavers", "node-queue"),
-    *("cohort-leaver", "cohorts"),
+    *("cohort-leaver", "cohorts", "cohort-series"),
     *("long-queue", "long-node-queue", "condition", "fork", "trylock"),
     *("writers", "write-read", "fenced", "together", "recursive", "own"),
     *("gives-up", "trylocks", "admitted", "fork-reader", "phases", "three", "destroy"),

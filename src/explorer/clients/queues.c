@@ -101,7 +101,7 @@ static void take_turns(unsigned thread)
         section();
         unlock();
         if (!choose(2))
-            spin_until(load_relaxed(&served) == 2);
+            spin_until(load_relaxed(&served) >= 2);
         enter();
     }
 }
@@ -123,5 +123,24 @@ void cohort_and_leaver(unsigned thread)
     } else {
         arrive_after(3);
         enter_before_deadline();
+    }
+}
+
+/* The first thread leads its cohort and hands the lock to the third one, which is the
+ * last of the series while the second one waits. Then the first one comes back, or it
+ * did so before. */
+void series_of_cohort(unsigned thread)
+{
+    if (thread < 2) {
+        take_turns(thread);
+    } else {
+        arrive_after(3);
+        enter();
+        store_relaxed(&served, 3);
+    }
+    if (thread == 0) {
+        if (!choose(2))
+            spin_until(load_relaxed(&served) == 3);
+        enter();
     }
 }
