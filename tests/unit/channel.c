@@ -144,7 +144,8 @@ static void test_wrap(void)
     size_t length;
     open_both(&ends, 4, 0);
     uint32_t start = UINT32_MAX - 5;
-    ends.sender.position = ends.receiver.position = start;
+    sender_move(&ends.sender, start);
+    receiver_move(&ends.receiver, start);
     ends.sender.limit = start + 4;
     store_relaxed(&ends.channel->taken, start);
     for (uint32_t i = 0; i < 20; i++) {

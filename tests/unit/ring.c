@@ -242,7 +242,8 @@ static void test_overflow(void)
     struct ends ends;
     open_both(&ends, 256, 0);
     const uint32_t start = UINT32_MAX - 3;
-    ends.sender.sender.position = ends.receiver.receiver.position = start;
+    sender_move(&ends.sender.sender, start);
+    receiver_move(&ends.receiver.receiver, start);
     ends.sender.sender.limit = start + 4;
     store_relaxed(&ends.ring->taken, start);
     store_relaxed(&channel_lines(ends.ring)->header, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hasp's channels and rings and SSYNC's messages as transports. */
+/* Hasp's channels and rings as transports. */
 #ifndef HASP_BENCH_MESSAGES_OWN_H
 #define HASP_BENCH_MESSAGES_OWN_H
 
@@ -177,42 +177,5 @@ static const struct transport ring_transport = {.bytes = sizeof(struct ring_lane
                                                 .large_next = ring_large_next,
                                                 .large_done = ring_large_done};
 RUNS(ring_run, ring_transport)
-
-/* SSYNC's libssmp: one line, whose flag both sides write. */
-struct ssmp_lane {
-    struct payload payload __attribute__((aligned(CACHE_LINE)));
-    struct atomic_u32 full;
-};
-
-static void ssmp_prepare(void *memory)
-{
-    (void)memory;
-}
-
-static force_inline bool ssmp_try_send(void *memory, const struct payload *payload)
-{
-    struct ssmp_lane *lane = memory;
-    if (load_acquire(&lane->full))
-        return false;
-    lane->payload = *payload;
-    store_release(&lane->full, 1);
-    return true;
-}
-
-static force_inline bool ssmp_try_receive(void *memory, struct payload *payload)
-{
-    struct ssmp_lane *lane = memory;
-    if (!load_acquire(&lane->full))
-        return false;
-    *payload = lane->payload;
-    store_release(&lane->full, 0);
-    return true;
-}
-
-static const struct transport ssmp_transport = {.bytes = sizeof(struct ssmp_lane),
-                                                .prepare = ssmp_prepare,
-                                                .try_send = ssmp_try_send,
-                                                .try_receive = ssmp_try_receive};
-RUNS(ssmp_run, ssmp_transport)
 
 #endif

@@ -56,7 +56,7 @@ int sender_open_as(struct sender *sender, struct channel *channel, uint32_t kind
     sender->channel = channel;
     sender->lines = channel_lines(channel);
     sender->mask = channel->mask;
-    sender->position = 0;
+    sender_move(sender, 0);
     sender->limit = channel->mask + 1;
     sender->parks = channel->flags & CHANNEL_PARKS;
     sender->fences = needs_fences(channel);
@@ -80,7 +80,7 @@ int receiver_open_as(struct receiver *receiver, struct channel *channel,
     receiver->lines = channel_lines(channel);
     receiver->mask = channel->mask;
     receiver->quantum = channel->quantum;
-    receiver->position = 0;
+    receiver_move(receiver, 0);
     receiver->parks = channel->flags & CHANNEL_PARKS;
     receiver->fences = needs_fences(channel);
     return 0;

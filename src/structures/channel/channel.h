@@ -76,8 +76,8 @@ enum {
 enum { MESSAGE_LENGTH = 0xffff, MESSAGE_MORE = 1 << 16, MESSAGE_LARGE = 1 << 17 };
 
 struct message_line {
+    unsigned char data[MESSAGE_BYTES]; /* first: copied by aligned moves */
     struct atomic_u64 header;
-    unsigned char data[MESSAGE_BYTES];
 } __attribute__((aligned(MESSAGE_LINE)));
 
 struct channel {
@@ -89,10 +89,11 @@ struct channel {
     struct atomic_u32 taken __attribute__((aligned(CACHE_LINE)));
 } __attribute__((aligned(CACHE_LINE)));
 
-/* The sender's side. Only its thread uses it. */
+/* The sender's side. Only its thread uses it. `next` is the line of the position, so
+ * that an answer's store need not wait until its address is computed. */
 struct sender {
     struct channel *channel;
-    struct message_line *lines;
+    struct message_line *lines, *next;
     uint32_t mask, position, limit; /* limit: the first position that may be in use */
     bool parks, fences;
 };
@@ -100,7 +101,7 @@ struct sender {
 /* The receiver's side. Only its thread uses it. */
 struct receiver {
     struct channel *channel;
-    struct message_line *lines;
+    struct message_line *lines, *next;
     uint32_t mask, position, quantum;
     bool parks, fences;
 };
@@ -144,6 +145,18 @@ static inline struct message_line *channel_lines(struct channel *channel)
     return (struct message_line *)(void *)(channel + 1);
 }
 
+static inline void sender_move(struct sender *sender, uint32_t position)
+{
+    sender->position = position;
+    sender->next = &sender->lines[position & sender->mask];
+}
+
+static inline void receiver_move(struct receiver *receiver, uint32_t position)
+{
+    receiver->position = position;
+    receiver->next = &receiver->lines[position & receiver->mask];
+}
+
 /* Reads how many messages have been taken; returns whether there is a free line. */
 static inline bool sender_refill(struct sender *sender)
 {
@@ -157,15 +170,16 @@ static inline struct message_line *sender_reserve(struct sender *sender)
 {
     if (unlikely(sender->position == sender->limit) && !sender_refill(sender))
         return NULL;
-    return &sender->lines[sender->position & sender->mask];
+    return sender->next;
 }
 
 /* Publishes the reserved line. */
 static inline void sender_publish(struct sender *sender, struct message_line *line,
                                   uint32_t length_and_flags)
 {
-    sender->position++;
-    store_release(&line->header, (uint64_t)sender->position << 32 | length_and_flags);
+    const uint32_t number = sender->position + 1;
+    store_release(&line->header, (uint64_t)number << 32 | length_and_flags);
+    sender_move(sender, number);
 }
 
 /* Between a store and the look at `attention` (C3). */
@@ -198,15 +212,14 @@ static inline void message_write(struct message_line *line, const void *data,
 }
 
 /* Copies a message out of its line into a buffer of `room` bytes. Where that is a
- * constant and the message fills it, as usual, this is a few moves and no call. */
+ * constant, the whole buffer is filled: by a few moves, without a call, so that the
+ * compiler may even keep the message in registers. */
 static inline void message_read(const struct message_line *line, void *data,
                                 size_t length, size_t room)
 {
-    if (length == 0)
-        return;
-    if (likely(length == room))
+    if (__builtin_constant_p(room) && room <= MESSAGE_BYTES)
         memcpy(data, line->data, room);
-    else
+    else if (length)
         memcpy(data, line->data, length);
 }
 
@@ -239,7 +252,7 @@ static inline int sender_send(struct sender *sender, const void *data, size_t le
 /* Returns the line of the next message, or NULL. */
 static inline struct message_line *receiver_peek(struct receiver *receiver)
 {
-    struct message_line *line = &receiver->lines[receiver->position & receiver->mask];
+    struct message_line *line = receiver->next;
     uint64_t header = load_acquire(&line->header);
     return (uint32_t)(header >> 32) == receiver->position + 1 ? line : NULL;
 }
@@ -250,7 +263,7 @@ static inline struct message_line *receiver_peek(struct receiver *receiver)
  * again as soon as it has lost it, while the sender is still storing to it. */
 static inline struct message_line *receiver_peek_soon(struct receiver *receiver)
 {
-    struct message_line *line = &receiver->lines[receiver->position & receiver->mask];
+    struct message_line *line = receiver->next;
     const uint32_t number = receiver->position + 1;
     prefetch_for_write(&line->header);
     for (uint32_t left = SPINS_INLINE; left; left -= relax_at_most(left))
@@ -279,7 +292,7 @@ static inline void receiver_announce(struct receiver *receiver)
 /* Frees the line that receiver_peek() has returned. */
 static inline void receiver_release(struct receiver *receiver)
 {
-    receiver->position++;
+    receiver_move(receiver, receiver->position + 1);
     if (!(receiver->position & (receiver->quantum - 1)))
         receiver_announce(receiver);
 }

@@ -146,7 +146,7 @@ static inline int ring_commit(struct ring_sender *ring, size_t length)
     if (unlikely(ring->skipped != 0))
         store_release(&lines[skip & sender->mask].header,
                       ring_header(skip, RING_SKIP)); /* R2 */
-    sender->position = end;
+    sender_move(sender, end);
     ring->last = end - first;
     ring->reserved = NULL;
     return sender_notify(sender);
@@ -162,8 +162,8 @@ static inline int ring_try_peek(struct ring_receiver *ring, const void **data,
     if (unlikely(!line))
         return receiver_end(receiver) ? EPIPE : EAGAIN;
     if (unlikely(message_about(line) == RING_SKIP)) {
-        receiver->position +=
-            receiver->mask + 1 - (receiver->position & receiver->mask);
+        receiver_move(receiver, receiver->position + receiver->mask + 1 -
+                                    (receiver->position & receiver->mask));
         line = receiver_peek(receiver); /* R2 */
     }
     *length = message_about(line);
@@ -188,7 +188,7 @@ static inline void ring_release(struct ring_receiver *ring)
 {
     if (unlikely(!ring->held))
         return;
-    ring->receiver.position += ring->held;
+    receiver_move(&ring->receiver, ring->receiver.position + ring->held);
     ring->held = 0;
     receiver_announce(&ring->receiver);
 }

@@ -31,7 +31,7 @@ def test_every_pattern_is_measured(
     assert measured >= {
         *(
             (name, pattern)
-            for name in ("hasp", "hasp-park", "ssmp")
+            for name in ("hasp", "hasp-park", "one-line", "ssmp")
             for pattern in small
         ),
         *((name, "large") for name in ("hasp", "hasp-park", "hasp-ring")),
