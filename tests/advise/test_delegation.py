@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from hasp.advise.delegation import Comparison, Gain, Prediction
+
 MACHINE = "opteron-48"
 MARGIN = 1.25
 LOCKS = "futex,mcs,clh-prefetch,auto,u-scl,hmcs,cna,ticket"
@@ -96,3 +98,33 @@ def test_without_a_machine_nothing_is_simulated(
     path = str(next(build_dir.rglob("delegation_advice")))
     hasp("profile", "-o", trace, "--", path, "counter", "2", "0.1")
     assert "simulated" not in hasp("advise", trace)
+
+
+def said(written: float, read: float | None) -> tuple[str, dict[str, object]]:
+    first, second = (
+        None if ratio is None else Comparison("mcs", 1e6, "adaptive", ratio * 1e6)
+        for ratio in (written, read)
+    )
+    assert first
+    gain = Gain("db.c:88 &mu", MACHINE, 48, 50, 1000, Prediction(first, second))
+    return gain.sentence, gain.as_json()
+
+
+def test_a_gain_that_depends_on_written_data_is_said_to() -> None:
+    sentence, record = said(3.0, 0.9)
+    assert sentence.startswith("delegate db.c:88 &mu: ")
+    assert sentence.endswith("Not if they only read what they share: 0.90 times")
+    assert (record["delegate"], record["delegate_read_only"]) == (True, False)
+
+
+def test_a_gain_of_all_sections_has_no_condition() -> None:
+    sentence, record = said(3.0, 2.0)
+    assert "only read" not in sentence
+    assert (record["delegate"], record["delegate_read_only"]) == (True, True)
+
+
+def test_without_a_gain_delegation_is_not_proposed() -> None:
+    sentence, record = said(1.1, None)
+    assert sentence.startswith("do not delegate db.c:88 &mu: ")
+    assert (record["delegate"], record["delegate_read_only"]) == (False, False)
+    assert record["read_only_ratio"] is None

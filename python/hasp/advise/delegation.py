@@ -4,7 +4,9 @@
 The site becomes a workload of the simulator, as in forecast.py, whose sections also
 read and write a cache line that they share. It runs under locks and under executors,
 with a thread for each CPU; delegation is proposed if the best executor wins by a
-margin.
+margin. No recording shows whether sections write what they share; what executors save
+is the way of that data. So, where they win, sections that write nothing are simulated
+too, and the proposal says whether it is for them as well.
 """
 
 from __future__ import annotations
@@ -32,14 +34,9 @@ MARGIN = 1.25
 
 
 @dataclass(frozen=True)
-class Gain:
+class Comparison:
     """Simulated sections per second of the best lock and of the best executor."""
 
-    site: str
-    machine: str
-    threads: int
-    section_ns: int
-    pause_ns: int
     lock: str
     lock_rate: float
     executor: str
@@ -55,26 +52,65 @@ class Gain:
         """Whether delegation should be proposed."""
         return self.ratio >= MARGIN
 
+
+@dataclass(frozen=True)
+class Prediction:
+    """What delegation gains if sections write what they share, and if they do not."""
+
+    written: Comparison
+    read: Comparison | None  # None: not simulated, because it does not win if written
+
+    def wins(self, writes: bool) -> bool:
+        """Whether to delegate sections that write what they share, or do not."""
+        return self.written.wins and (
+            writes or (self.read is not None and self.read.wins)
+        )
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What delegation gains at a site."""
+
+    site: str
+    machine: str
+    threads: int
+    section_ns: int
+    pause_ns: int
+    predicted: Prediction
+
     @property
     def sentence(self) -> str:
         """What to do, and the figures."""
+        best = self.predicted.written
         compared = (
-            f"simulated on {self.machine} with {self.threads} threads, {self.executor} "
-            f"executes {self.ratio:.2f} times as many of its sections as {self.lock}, "
+            f"simulated on {self.machine} with {self.threads} threads, {best.executor} "
+            f"executes {best.ratio:.2f} times as many of its sections as {best.lock}, "
             "the best lock"
         )
-        if not self.wins:
+        if not self.predicted.wins(writes=True):
             return f"do not delegate {self.site}: {compared}"
         command = f"hasp delegate --lock {self.site.split(' ')[0]}"
-        return f"delegate {self.site}: {compared}; `{command}` rewrites its sections"
+        said = f"delegate {self.site}: {compared}; `{command}` rewrites its sections"
+        read = self.predicted.read
+        if read is None or self.predicted.wins(writes=False):
+            return said
+        return f"{said}. Not if they only read what they share: {read.ratio:.2f} times"
 
     def as_json(self) -> dict[str, object]:
         """Return it as a JSON record."""
+        best, read = self.predicted.written, self.predicted.read
         return {
             "simulated": True,
-            **dataclasses.asdict(self),
-            "ratio": self.ratio,
-            "delegate": self.wins,
+            "site": self.site,
+            "machine": self.machine,
+            "threads": self.threads,
+            "section_ns": self.section_ns,
+            "pause_ns": self.pause_ns,
+            **dataclasses.asdict(best),
+            "ratio": best.ratio,
+            "delegate": self.predicted.wins(writes=True),
+            "read_only_ratio": read.ratio if read else None,
+            "delegate_read_only": self.predicted.wins(writes=False),
         }
 
 
@@ -85,14 +121,43 @@ def gain_of(profile: Profile, site: Site, machine: Machine) -> Gain | None:
     if site.kind is not Kind.MUTEX or use is None or section is None:
         return None
     pause = pause_of(profile, site, use.acquisitions)
+    locks = max(1, min(len(site.locks), MOST_LOCKS))
+    predicted = predict(machine, round(section), round(pause), locks)
+    if not predicted:
+        return None
+    return Gain(
+        site.name,
+        machine.name,
+        machine.topology.cpus,
+        round(section),
+        round(pause),
+        predicted,
+    )
+
+
+def predict(
+    machine: Machine, section_ns: int, pause_ns: int, locks: int
+) -> Prediction | None:
+    """Simulate sections of this length, with pauses between them."""
+    duration = max(DURATION_NS, 50 * (section_ns + pause_ns))
     knobs = {
-        "locks": str(max(1, min(len(site.locks), MOST_LOCKS))),
+        "locks": str(locks),
         "cs_lines": "1",
-        "cs_ns": str(round(section)),
-        "think_ns": str(round(pause)),
+        "cs_ns": str(section_ns),
+        "think_ns": str(pause_ns),
         "think_cycles": "0",
     }
-    duration = max(DURATION_NS, round(50 * (section + pause)))
+    written = _compared(machine, duration, knobs)
+    if not written:
+        return None
+    if not written.wins:
+        return Prediction(written, None)
+    return Prediction(written, _compared(machine, duration, {**knobs, "cs_lines": "0"}))
+
+
+def _compared(
+    machine: Machine, duration: int, knobs: dict[str, str]
+) -> Comparison | None:
     locks = rates_of(machine, duration, LOCKS, knobs)
     executors = {
         name: rate
@@ -104,17 +169,7 @@ def gain_of(profile: Profile, site: Site, machine: Machine) -> Gain | None:
     if not locks or not executors:
         return None
     lock, executor = (max(rates, key=rates.__getitem__) for rates in (locks, executors))
-    return Gain(
-        site.name,
-        machine.name,
-        machine.topology.cpus,
-        round(section),
-        round(pause),
-        lock,
-        locks[lock],
-        executor,
-        executors[executor],
-    )
+    return Comparison(lock, locks[lock], executor, executors[executor])
 
 
 def rates_of(
