@@ -12,7 +12,8 @@ from page_markdown import markdown, paragraph, sentence, table
 
 REFERENCE = "glibc"
 CASES = (
-    *("uncontended", "low contention", "high, 1 line", "high, 5 lines"),
+    *("uncontended", "back to back", "low contention"),
+    *("high, 1 line", "high, 5 lines"),
     "4 threads a CPU",
 )
 CONTENDED = 4000  # cycles between a thread's sections

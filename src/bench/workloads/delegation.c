@@ -33,7 +33,7 @@ struct object {
 struct delegated {
     struct section section;
     bool chained;
-    uint64_t executor, objects, servers;
+    uint64_t executor, objects, servers, times;
     unsigned serving; /* workers that serve */
     struct atomic_u32 ended __attribute__((aligned(CACHE_LINE)));
     struct object object[];
@@ -69,6 +69,7 @@ bool delegation_prepare(struct run *run)
     delegated->executor = executor;
     delegated->objects = count;
     delegated->servers = servers;
+    delegated->times = run->knobs[KNOB_TIMES];
     delegated->serving = delegating_needs_servers(executor) ? (unsigned)servers : 0;
     for (uint64_t i = 0; i < count; i++) {
         delegated->object[i].delegated = delegated;
@@ -117,6 +118,14 @@ static void section_do(struct run *run, struct object *object)
     mutex_unlock(run, &object->guarded->mutex);
 }
 
+static struct object *pick(struct delegated *delegated, struct worker *worker)
+{
+    uint64_t index = 0;
+    if (delegated->objects > 1)
+        index = random_below(&worker->random, delegated->objects);
+    return &delegated->object[index];
+}
+
 /* The last client that ends dismisses the servers. */
 static void client_ends(const struct run *run, struct delegated *delegated)
 {
@@ -140,10 +149,8 @@ void delegation_work(struct run *run, struct worker *worker)
         uint64_t start = ticks();
         if (!run_goes_on(run, start))
             break;
-        uint64_t index = delegated->objects == 1
-                             ? 0
-                             : random_below(&worker->random, delegated->objects);
-        section_do(run, &delegated->object[index]);
+        for (uint64_t i = 0; i < delegated->times; i++)
+            section_do(run, pick(delegated, worker));
         run_count(run, worker, start, section_ended(&delegated->section));
         section_think(&delegated->section, worker);
     }
@@ -154,7 +161,7 @@ bool delegation_check(struct run *run)
 {
     struct delegated *delegated = run->shared;
     return guarded_check(run, delegated->object[0].guarded, delegated->objects,
-                         run->knobs[KNOB_CS_LINES], 1);
+                         run->knobs[KNOB_CS_LINES], delegated->times);
 }
 
 /* Prints what the executor of the first object, or its server, has done. */
