@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Servers: a section that blocks, faults or spins does not stop other objects; sections
- * call objects of the same and of other servers, and wait for conditions; ids of
- * clients are recycled; idle servers sleep; servers end, and start again in a child. */
-#include "crew.h"
+/* Servers: a section that blocks, faults, spins or is preempted does not stop other
+ * objects; sections call objects of the same and of other servers, and wait for
+ * conditions; ids of clients are recycled; idle servers sleep; servers end, and start
+ * again in a child. */
+#include "occupied_cpu.h"
 
 #include "delegation/list/descriptor.h"
 #include "delegation/server.h"
@@ -135,6 +136,52 @@ static void test_stopped(void *(*section)(void *), void (*end)(void))
     pthread_join(stopped.thread, NULL);
     run(first, count_section, &count);
     CHECK_EQUAL(count, ROUNDS + 1);
+}
+
+static uint64_t clock_us(clockid_t clock)
+{
+    struct timespec now;
+    CHECK_EQUAL(clock_gettime(clock, &now), 0);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+/* Is preempted by that thread, until the test goes on. */
+static void *preempted_section(void *context)
+{
+    uint64_t ran = clock_us(CLOCK_THREAD_CPUTIME_ID), took = clock_us(CLOCK_MONOTONIC);
+    store_release(&begun, 1);
+    CHECK_EQUAL(sched_setaffinity(0, sizeof occupied.cpu, &occupied.cpu), 0);
+    while (!load_acquire(&go_on))
+        ;
+    CHECK_EQUAL(sched_setaffinity(0, sizeof occupied.others, &occupied.others), 0);
+    ran = clock_us(CLOCK_THREAD_CPUTIME_ID) - ran;
+    took = clock_us(CLOCK_MONOTONIC) - took;
+    CHECK(ran < took / 2);
+    return context;
+}
+
+static void test_preempted(void)
+{
+    struct delegate *const objects[] = {first, second};
+    struct member busy = {.work = occupy, .subject = &go_on, .node = ANY_NODE};
+    if (!occupied_choose()) {
+        puts("not tested: preempted sections, which need two CPUs and CAP_SYS_NICE");
+        return;
+    }
+    first = new_object("rcl:3");
+    second = new_object("rcl:3");
+    store_relaxed(&go_on, 0);
+    crew_start(&busy);
+    while (!load_acquire(&occupied.begun))
+        yield();
+    test_stopped(preempted_section, end_spinning);
+    pthread_join(busy.thread, NULL);
+    CHECK(load_relaxed(&delegate_server(first)->counts.replaced) > 0);
+    destroy(first);
+    destroy(second);
+    first = objects[0];
+    second = objects[1];
+    occupied_end();
 }
 
 static void *nested_section(void *context)
@@ -291,6 +338,7 @@ static void test_rcl(void)
     if (page_is_missing())
         test_stopped(faulting_section, end_faulting);
     CHECK(load_relaxed(&delegate_server(first)->counts.replaced) > 0);
+    test_preempted();
     test_nested("rcl:1");
     test_nested("rcl:2");
     test_nested("ffwd");
