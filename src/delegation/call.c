@@ -27,7 +27,7 @@ void call_keep(struct call *call)
 {
     struct atomic_u32 *kept = &held_nodes()->call;
     if (!load_relaxed(kept) && at_thread_end(call_end_thread))
-        store_relaxed(kept, call->link.id);
+        store_relaxed(kept, call_prepare(call)->link.id);
     else
         call_give(call);
 }

@@ -103,7 +103,8 @@ static inline struct call *call_at(uint32_t id)
 }
 
 /* held_nodes()->call is 0 before the thread's first request; then it is the id of the
- * call that the thread keeps, or this value while a request uses that call. */
+ * call that the thread keeps, which is prepared, or this value while a request uses
+ * that call. */
 #define CALL_KEPT_NONE UINT32_MAX
 
 static inline struct call *call_prepare(struct call *call)
@@ -112,6 +113,28 @@ static inline struct call *call_prepare(struct call *call)
     store_relaxed(&call->next, 0);
     store_relaxed(&call->asleep, 0);
     return call;
+}
+
+/* Returns the id of the call that the thread keeps, or of one of the pool. The thread
+ * queues it at once, gets another one in its place, and says so by call_exchanged() as
+ * soon as nobody else uses that, and before it executes a section. */
+static inline uint32_t call_to_exchange(void)
+{
+    const uint32_t id = load_relaxed(&held_nodes()->call);
+    if (unlikely(id == 0 || id == CALL_KEPT_NONE))
+        return call_take()->link.id;
+    return id;
+}
+
+/* The call is prepared; `id` is its own. */
+static inline void call_exchanged(struct call *call, uint32_t id)
+{
+    struct atomic_u32 *kept = &held_nodes()->call;
+    const uint32_t before = load_relaxed(kept);
+    if (unlikely(before == 0 || before == CALL_KEPT_NONE))
+        call_keep(call);
+    else
+        store_relaxed(kept, id);
 }
 
 /* As call_take() and call_give(), but with the call that the thread keeps. A section
@@ -123,14 +146,14 @@ static inline struct call *call_take_kept(void)
     if (unlikely(id == 0 || id == CALL_KEPT_NONE))
         return call_take();
     store_relaxed(kept, CALL_KEPT_NONE);
-    return call_prepare(call_at(id));
+    return call_at(id);
 }
 
 static inline void call_give_kept(struct call *call)
 {
     struct atomic_u32 *kept = &held_nodes()->call;
     if (likely(load_relaxed(kept) == CALL_KEPT_NONE))
-        store_relaxed(kept, call->link.id);
+        store_relaxed(kept, call_prepare(call)->link.id);
     else
         call_keep(call);
 }

@@ -79,22 +79,24 @@ static __attribute__((noinline, unused)) void *adaptive_queue(struct delegate *d
                                                               void *context,
                                                               enum waiting waiting)
 {
-    struct call *own = cc_queue_ask(&delegate->tail, section, context);
-    if (call_wait(own, waiting, &delegate->progress) == CALL_COMBINES) {
-        struct wakes wakes;
-        uint32_t served;
-        wakes_begin(&wakes, &delegate->progress, &delegate->progress.parkers);
-        const uint32_t kept = load_relaxed(&delegate->kept);
-        if (!kept)
-            adaptive_acquire(delegate);
-        struct call *following =
-            cc_queue_serve(own, &wakes, &delegate->progress, &served);
-        delegate_count(delegate, served);
-        adaptive_leave(delegate, kept, served == 1 && !load_relaxed(&following->next));
-        call_pass(following, may_park(waiting));
-        wakes_end(&wakes);
-    }
-    return cc_queue_end(own);
+    struct progress *progress = &delegate->progress;
+    struct cc_place place;
+    if (!cc_queue_enter(&delegate->tail, section, context, &place) &&
+        !cc_queue_wait(place, waiting, progress))
+        return cc_queue_end(place.own);
+    struct wakes wakes;
+    uint32_t served;
+    wakes_begin(&wakes, progress, &progress->parkers);
+    const uint32_t kept = load_relaxed(&delegate->kept);
+    if (!kept)
+        adaptive_acquire(delegate);
+    void *result = cc_queue_execute(place, section, context, progress);
+    struct call *following = cc_queue_serve(place.following, &wakes, progress, &served);
+    delegate_count(delegate, served);
+    adaptive_leave(delegate, kept, served == 1 && !load_relaxed(&following->next));
+    call_pass(following, may_park(waiting));
+    wakes_end(&wakes);
+    return result;
 }
 
 static inline void *adaptive_executor_run(struct delegate *delegate,

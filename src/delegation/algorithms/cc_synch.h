@@ -12,7 +12,7 @@
  *
  * Q1. The last call has no `next`. A thread sets the `next` of the call that it got
  *     from its exchange, after its request (release, pairs with the combiner's
- *     acquire).
+ *     acquire), unless that call is COMBINES already: then nobody else uses it.
  * Q2. One call of the queue is COMBINES, or its thread is combining: the first one that
  *     is not executed. If the queue is idle, that is the last call.
  * Q3. The combiner reads `next` before it settles a call (K2).
@@ -39,43 +39,77 @@ static inline void cc_queue_destroy(struct atomic_u32 *tail)
     call_give(call_at(load_relaxed(tail)));
 }
 
-/* Queues a request; returns its call. */
-static inline struct call *cc_queue_ask(struct atomic_u32 *tail,
-                                        void *(*section)(void *), void *context)
+/* A thread's place in a queue: its call, and the one after it. */
+struct cc_place {
+    struct call *own, *following;
+};
+
+/* Enters the queue. Returns whether the caller is to combine at once; nobody else uses
+ * its call then. The request is stored before the cell is read, because most callers
+ * have to fetch that line: once, for writing. */
+static inline bool cc_queue_enter(struct atomic_u32 *tail, void *(*section)(void *),
+                                  void *context, struct cc_place *place)
 {
-    uint32_t fresh = call_take_kept()->link.id;
-    struct call *own = call_at(exchange_acq_rel(tail, fresh));
-    call_ask(own, section, context);
-    store_release(&own->next, fresh);
-    return own;
+    const uint32_t fresh = call_to_exchange(), id = exchange_acq_rel(tail, fresh);
+    place->own = call_at(id);
+    place->following = call_at(fresh);
+    call_ask(place->own, section, context);
+    if (load_acquire(&place->own->cell) != CALL_COMBINES)
+        return false;
+    store_relaxed(&place->own->cell, CALL_WAITING);
+    call_exchanged(place->own, id);
+    return true;
 }
 
-/* Executes the requests from the caller's own one on. Returns the call that is to be
- * COMBINES next; `*served` is the number of sections. */
-static inline struct call *cc_queue_serve(struct call *own, struct wakes *wakes,
+/* Publishes the request, and waits until it has been executed, or until the caller is
+ * to combine. Returns whether it is: nobody else uses its call then, either, so that
+ * the sections of other objects that it executes may. */
+static inline bool cc_queue_wait(struct cc_place place, enum waiting waiting,
+                                 struct progress *progress)
+{
+    store_release(&place.own->next, place.following->link.id);
+    if (call_wait(place.own, waiting, progress) != CALL_COMBINES)
+        return false;
+    call_prepare(place.own);
+    call_exchanged(place.own, place.own->link.id);
+    return true;
+}
+
+/* Executes the requests from this call on, after the caller's own one. Returns the call
+ * that is to be COMBINES next. */
+static inline struct call *cc_queue_serve(struct call *call, struct wakes *wakes,
                                           struct progress *progress, uint32_t *served)
 {
-    struct call *call = own;
-    uint32_t next, count = 0;
+    uint32_t next, count = 1;
     while (count < COMBINED_MOST && (next = load_acquire(&call->next)) != 0) {
         struct call *following = call_at(next);
         prefetch_for_write(&following->cell);
         call_execute(call);
         count++;
         progress_show(progress, count);
-        if (call != own)
-            call_finish(call, wakes);
+        call_finish(call, wakes);
         call = following;
     }
     *served = count;
     return call;
 }
 
-/* Returns the result of a call that has been executed, and gives it back. */
+/* Executes the section of the caller, which is to combine. */
+static inline void *cc_queue_execute(struct cc_place place, void *(*section)(void *),
+                                     void *context, struct progress *progress)
+{
+    prefetch_for_write(&place.following->cell);
+    void *result = section(context);
+    progress_show(progress, 1);
+    return result;
+}
+
+/* Returns the result of a call that another thread has executed. */
 static inline void *cc_queue_end(struct call *own)
 {
     void *result = call_result(own);
-    call_give_kept(own);
+    call_prepare(own);
+    call_exchanged(own, own->link.id);
     return result;
 }
 
@@ -85,21 +119,50 @@ static inline bool cc_synch_init(struct delegate *delegate)
     return true;
 }
 
+/* Executes the requests from this call on, and passes the duty on. */
+static __attribute__((noinline, unused)) void cc_synch_serve(struct delegate *delegate,
+                                                             struct call *call,
+                                                             enum waiting waiting)
+{
+    struct wakes wakes;
+    uint32_t served;
+    wakes_begin(&wakes, &delegate->progress, &delegate->progress.parkers);
+    call = cc_queue_serve(call, &wakes, &delegate->progress, &served);
+    delegate_count(delegate, served);
+    call_pass(call, may_park(waiting));
+    wakes_end(&wakes);
+}
+
+static inline void *cc_synch_combine(struct delegate *delegate, struct cc_place place,
+                                     void *(*section)(void *), void *context,
+                                     enum waiting waiting)
+{
+    void *result = cc_queue_execute(place, section, context, &delegate->progress);
+    if (unlikely(load_relaxed(&place.following->next))) {
+        cc_synch_serve(delegate, place.following, waiting);
+    } else {
+        delegate_count(delegate, 1);
+        call_pass(place.following, may_park(waiting));
+    }
+    return result;
+}
+
+static __attribute__((noinline, unused)) void *
+cc_synch_wait(struct delegate *delegate, struct cc_place place,
+              void *(*section)(void *), void *context, enum waiting waiting)
+{
+    if (!cc_queue_wait(place, waiting, &delegate->progress))
+        return cc_queue_end(place.own);
+    return cc_synch_combine(delegate, place, section, context, waiting);
+}
+
 static inline void *cc_synch_run(struct delegate *delegate, void *(*section)(void *),
                                  void *context, enum waiting waiting)
 {
-    struct call *own = cc_queue_ask(&delegate->tail, section, context);
-    if (call_wait(own, waiting, &delegate->progress) == CALL_COMBINES) {
-        struct wakes wakes;
-        uint32_t served;
-        wakes_begin(&wakes, &delegate->progress, &delegate->progress.parkers);
-        struct call *following =
-            cc_queue_serve(own, &wakes, &delegate->progress, &served);
-        delegate_count(delegate, served);
-        call_pass(following, may_park(waiting));
-        wakes_end(&wakes);
-    }
-    return cc_queue_end(own);
+    struct cc_place place;
+    if (likely(cc_queue_enter(&delegate->tail, section, context, &place)))
+        return cc_synch_combine(delegate, place, section, context, waiting);
+    return cc_synch_wait(delegate, place, section, context, waiting);
 }
 
 static inline void cc_synch_destroy(struct delegate *delegate)

@@ -7,22 +7,25 @@
  * the requests of all lines (lines.h), several times if there are many. The others
  * write their requests into lines, and only read their own line and the latch.
  *
- *   word      the latch: 1 while a thread combines
- *   sleepers  threads that are, or may soon be, asleep with a request
+ *   word      the latch: FREE, TAKEN, or MISSES: taken, and the combiner may miss a
+ *             request that is PARKED
+ *   sleepers  threads that are, or may soon be, asleep with a request (K3)
  *
  * F1. A thread executes sections only while it has the latch.
- * F2. A thread sleeps only after it has made its cell PARKED, executed a fence, and
- *     found the latch taken. A combiner frees the latch, executes a fence, and reads
- *     `sleepers`. At least one of them sees the store of the other; so each request has
- *     a thread that is awake and will execute it: its own, or a combiner, which wakes
- *     one that it has missed. That one combines, or finds another combiner.
+ * F2. A thread sleeps only after it has made its cell PARKED, and then changed the
+ *     latch from taken to MISSES (release). The combiner frees the latch by an exchange
+ *     (which acquires that). If it finds MISSES, it wakes a thread that it has missed:
+ *     that one is awake until its request has been executed, by a combiner that took
+ *     the latch later, and so sees all others that were missed, too.
  *
- * The store that frees the latch (release) pairs with the exchange that takes it.
+ * The exchange that frees the latch (release) pairs with the one that takes it.
  */
 #ifndef HASP_DELEGATION_ALGORITHMS_FLAT_COMBINING_H
 #define HASP_DELEGATION_ALGORITHMS_FLAT_COMBINING_H
 
 #include "delegation/algorithms/lines.h"
+
+enum { LATCH_FREE, LATCH_TAKEN, LATCH_MISSES };
 
 static inline bool flat_combining_init(struct delegate *delegate)
 {
@@ -87,28 +90,44 @@ flat_combining_wake(struct delegate *delegate)
 
 static inline bool flat_combining_latch(struct delegate *delegate)
 {
-    return !load_relaxed(&delegate->word) && acquire_if(&delegate->word, 0, 1);
+    return load_relaxed(&delegate->word) == LATCH_FREE &&
+           acquire_if(&delegate->word, LATCH_FREE, LATCH_TAKEN);
+}
+
+static inline void flat_combining_free(struct delegate *delegate)
+{
+    if (unlikely(exchange_acq_rel(&delegate->word, LATCH_FREE) == LATCH_MISSES))
+        flat_combining_wake(delegate);
 }
 
 static inline void flat_combining_unlatch(struct delegate *delegate,
                                           struct wakes *wakes)
 {
-    store_release(&delegate->word, 0);
-    fence_seq_cst();
-    if (unlikely(load_relaxed(&delegate->sleepers)))
-        flat_combining_wake(delegate);
+    flat_combining_free(delegate);
     wakes_end(wakes);
 }
 
-/* The caller has the latch, and no line. */
-static inline void *flat_combining_in_place(struct delegate *delegate,
-                                            void *(*section)(void *), void *context)
+/* The caller has the latch, and has executed its own section. */
+static __attribute__((noinline, unused)) void
+flat_combining_end(struct delegate *delegate)
 {
     struct wakes wakes;
-    void *result = section(context);
     wakes_begin(&wakes, &delegate->progress, &delegate->sleepers);
     flat_combining_serve(delegate, NULL, &wakes, 1);
     flat_combining_unlatch(delegate, &wakes);
+}
+
+/* The caller has the latch, and no line. There are none before two threads meet. */
+static inline void *flat_combining_in_place(struct delegate *delegate,
+                                            void *(*section)(void *), void *context)
+{
+    void *result = section(context);
+    if (load_relaxed(&delegate->lines.count)) {
+        flat_combining_end(delegate);
+        return result;
+    }
+    delegate_count(delegate, 1);
+    flat_combining_free(delegate);
     return result;
 }
 
@@ -129,7 +148,18 @@ static inline void flat_combining_try(struct delegate *delegate, struct call *ow
 static inline bool flat_combining_goes_on(struct delegate *delegate,
                                           const struct call *own)
 {
-    return !still_waiting(load_relaxed(&own->cell)) || !load_relaxed(&delegate->word);
+    return !still_waiting(load_relaxed(&own->cell)) ||
+           load_relaxed(&delegate->word) == LATCH_FREE;
+}
+
+/* The caller's request is PARKED. Returns false if nobody combines. */
+static inline bool flat_combining_is_missed(struct delegate *delegate)
+{
+    uint32_t latch = load_relaxed(&delegate->word);
+    while (latch != LATCH_FREE)
+        if (compare_exchange_release(&delegate->word, &latch, LATCH_MISSES))
+            return true;
+    return false;
 }
 
 /* Sleeps while another thread combines. */
@@ -139,9 +169,8 @@ flat_combining_sleep(struct delegate *delegate, struct call *own)
     uint32_t seen = CALL_WAITING;
     call_parks(&delegate->sleepers);
     if (compare_exchange_relaxed(&own->cell, &seen, CALL_PARKED)) {
-        fence_seq_cst();
         seen = CALL_PARKED;
-        if (!load_relaxed(&delegate->word))
+        if (!flat_combining_is_missed(delegate))
             compare_exchange_relaxed(&own->cell, &seen, CALL_WAITING);
         while (load_relaxed(&own->cell) == CALL_PARKED)
             park(&own->cell, CALL_PARKED, NULL);
@@ -169,12 +198,10 @@ static inline void flat_combining_wait(struct delegate *delegate, struct call *o
     }
 }
 
-static inline void *flat_combining_run(struct delegate *delegate,
-                                       void *(*section)(void *), void *context,
-                                       enum waiting waiting)
+static __attribute__((noinline, unused)) void *
+flat_combining_ask(struct delegate *delegate, void *(*section)(void *), void *context,
+                   enum waiting waiting)
 {
-    if (flat_combining_latch(delegate))
-        return flat_combining_in_place(delegate, section, context);
     struct call *own = line_take(&delegate->lines);
     line_ask(own, section, context);
     flat_combining_try(delegate, own);
@@ -183,6 +210,15 @@ static inline void *flat_combining_run(struct delegate *delegate,
         flat_combining_try(delegate, own);
     }
     return line_end(own);
+}
+
+static inline void *flat_combining_run(struct delegate *delegate,
+                                       void *(*section)(void *), void *context,
+                                       enum waiting waiting)
+{
+    if (likely(flat_combining_latch(delegate)))
+        return flat_combining_in_place(delegate, section, context);
+    return flat_combining_ask(delegate, section, context, waiting);
 }
 
 static inline void flat_combining_destroy(struct delegate *delegate)

@@ -43,20 +43,22 @@ static inline void *h_synch_run(struct delegate *delegate, void *(*section)(void
 {
     uint32_t node = current_node() % delegate->cluster_count;
     struct atomic_u32 *tail = h_synch_tail(delegate->clusters[node]);
-    struct call *own = cc_queue_ask(tail, section, context);
-    if (call_wait(own, waiting, &delegate->progress) == CALL_COMBINES) {
-        struct wakes wakes;
-        uint32_t served;
-        wakes_begin(&wakes, &delegate->progress, &delegate->progress.parkers);
-        delegate->operations->lock(&delegate->lock);
-        struct call *following =
-            cc_queue_serve(own, &wakes, &delegate->progress, &served);
-        delegate_count(delegate, served);
-        delegate->operations->unlock(&delegate->lock);
-        call_pass(following, may_park(waiting));
-        wakes_end(&wakes);
-    }
-    return cc_queue_end(own);
+    struct progress *progress = &delegate->progress;
+    struct cc_place place;
+    if (!cc_queue_enter(tail, section, context, &place) &&
+        !cc_queue_wait(place, waiting, progress))
+        return cc_queue_end(place.own);
+    struct wakes wakes;
+    uint32_t served;
+    wakes_begin(&wakes, progress, &progress->parkers);
+    delegate->operations->lock(&delegate->lock);
+    void *result = cc_queue_execute(place, section, context, progress);
+    struct call *following = cc_queue_serve(place.following, &wakes, progress, &served);
+    delegate_count(delegate, served);
+    delegate->operations->unlock(&delegate->lock);
+    call_pass(following, may_park(waiting));
+    wakes_end(&wakes);
+    return result;
 }
 
 static inline void h_synch_destroy(struct delegate *delegate)
