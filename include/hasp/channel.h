@@ -199,8 +199,9 @@ static inline int hasp_send(struct hasp_sender *sender, const void *data, size_t
     return hasp_clocksend(sender, data, length, CLOCK_MONOTONIC, until);
 }
 
-/** Receives a message if there is one. Stores its length, even with EMSGSIZE. What is in
- * the buffer behind a shorter message is undefined afterwards, in all such functions.
+/** Receives a message if there is one. Stores its length, even with EMSGSIZE. What is
+ * in the buffer behind a shorter message is undefined afterwards, in all such
+ * functions.
  * @param room size of the buffer in bytes
  * @return 0, EAGAIN, EPIPE or EMSGSIZE */
 MUST_CHECK static inline int hasp_try_receive(struct hasp_receiver *receiver,
