@@ -8,6 +8,7 @@
 #define HASP_LOCKS_ALGORITHMS_AUTO_EPOCHS_H
 
 #include "locks/algorithms/auto_policy.h"
+#include "locks/algorithms/auto_word.h"
 
 static inline void auto_settle(struct lock *lock, struct auto_record *record,
                                uint32_t policy, uint32_t left)
@@ -173,14 +174,25 @@ static inline bool auto_is_gradual(struct lock *lock, const struct auto_record *
     return leaves || auto_policy(lock) == AUTO_COHORTS;
 }
 
+/* Returns whether threads that slept on the word of an open lock may still do so, which
+ * hardly any waiter of an exclusive one does: each release wakes one of them, which may
+ * take longer than to use the lock. */
+static inline bool auto_wakes_sleepers(struct lock *lock,
+                                       const struct auto_record *record)
+{
+    return load_relaxed(&record->usual) == AUTO_OPEN && auto_is_exclusive(lock) &&
+           load_relaxed(&lock->word) != AUTO_HELD;
+}
+
 /* The first part of a trial is over. If the change is gradual, it is repeated until the
  * rate shows that the threads have come, but not often, and not for few threads. */
 static inline void auto_enter(struct lock *lock, struct auto_record *record,
                               uint32_t rate)
 {
     uint32_t entries = load_relaxed(&record->left);
-    bool slowly = auto_is_gradual(lock, record) && auto_has_queue(record);
-    if (slowly && rate < load_relaxed(&record->rate) && entries < AUTO_ENTRIES)
+    bool slowly = auto_is_gradual(lock, record) && auto_has_queue(record) &&
+                  rate < load_relaxed(&record->rate);
+    if ((slowly || auto_wakes_sleepers(lock, record)) && entries < AUTO_ENTRIES)
         store_relaxed(&record->left, entries + 1);
     else
         store_relaxed(&record->kind, AUTO_TRIAL);
