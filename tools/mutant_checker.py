@@ -43,7 +43,7 @@ STUCK_SECONDS = 120
 FIRST_CLIENTS = (
     *("pair", "timed", "another", "last", "queue", "leavers", "node-queue"),
     *("cohort-leaver", "cohorts", "cohort-series"),
-    *("long-queue", "long-node-queue", "condition", "fork", "trylock"),
+    *("long-queue", "long-node-queue", "condition", "fork", "fork-pass", "trylock"),
     *("writers", "write-read", "fenced", "together", "recursive", "own"),
     *("gives-up", "trylocks", "admitted", "fork-reader", "phases", "three", "destroy"),
 )
