@@ -222,6 +222,14 @@ static int check_ring(unsigned policy, const struct arguments *arguments)
     return check(&subject, arguments);
 }
 
+static int check_shared_barrier(unsigned policy, const struct arguments *arguments)
+{
+    const struct subject subject = {
+        "shared-barrier", shared_barrier_client_uses(policy), shared_barrier_clients,
+        shared_barrier_client_count};
+    return check(&subject, arguments);
+}
+
 static int check_executor(unsigned index, const struct arguments *arguments)
 {
     const struct subject subject = {"executor", executor_client_uses(index),
@@ -274,6 +282,8 @@ static const struct kind {
      &channel_client_count},
     {"ring", &channel_policies, channel_policy_find, check_ring, ring_clients,
      &ring_client_count},
+    {"shared-barrier", &channel_policies, channel_policy_find, check_shared_barrier,
+     shared_barrier_clients, &shared_barrier_client_count},
     {"executor", &executor_list_length, executor_client_find, check_executor,
      executor_clients, &executor_client_count},
     {"map", &map_variants, map_variant_find, check_map, map_clients, &map_client_count},

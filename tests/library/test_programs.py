@@ -24,6 +24,7 @@ EXPECTED = {
     "words.cpp": "60000 counted; 500 keys left, a new value: 1",
     "transaction.c": "0 wrong totals; the journal is complete",
     "barrier.c": "200 phases, each ended by one thread: 200",
+    "shared_barrier.c": "199 phases, 1 worker killed, 2 told so",
     "channel.c": "2001 requests; 2 clients closed, 1 died",
     "delegate.c": "40000 words, 40000 sections",
     "ring.c": "100 pictures, 1515800 bytes, sum 99990000, then: closed",

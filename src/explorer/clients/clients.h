@@ -55,6 +55,11 @@ extern const struct client ring_clients[];
 extern const unsigned ring_client_count;
 struct lock_descriptor ring_client_uses(unsigned policy);
 
+/* Clients of shared barriers, which wait as channels do. */
+extern const struct client shared_barrier_clients[];
+extern const unsigned shared_barrier_client_count;
+struct lock_descriptor shared_barrier_client_uses(unsigned policy);
+
 /* Clients of executors (delegation/executors.def). */
 extern const struct client executor_clients[];
 extern const unsigned executor_client_count;

@@ -25,6 +25,7 @@ LIBRARY_KINDS = {
     "executor": "executor",
     "channel": "waiting policy of channels",
     "ring": "waiting policy of rings",
+    "shared-barrier": "waiting policy of shared barriers",
     "map": "map",
     "transaction": "transactional memory",
 }
