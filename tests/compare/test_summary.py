@@ -134,7 +134,7 @@ def test_the_power_of_a_comparison():
     assert found.detectable > 0.05 and found.runs_needed > 7
     assert report.remarks(compared, rows, [])[-1] == (
         f"power (wall time): 7 runs and 2 verdicts find a difference of "
-        f"{100 * found.detectable:.0f} % in 80% of comparisons; 5 % needs "
+        f"{100 * found.detectable:.0f} % in 80 % of comparisons; 5 % needs "
         f"--runs {found.runs_needed} or fewer locks"
     )
     steady = comparison_of({lock: noisy(0, 0.01) for lock in ("glibc", "mcs")})

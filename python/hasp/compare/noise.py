@@ -31,7 +31,8 @@ def noise_of(run: Run) -> Noise | None:
     if run.outcome != record.OK:
         return None
     if run.steal > STEAL_SHARE:
-        return Noise("steal", f"the hypervisor took {run.steal:.0%} of the time")
+        words = f"the hypervisor took {100 * run.steal:.0f} % of the time"
+        return Noise("steal", words)
     if run.throttled:
         return Noise("quota", f"the CPU quota stopped the run {run.throttled} times")
     if run.heated:
@@ -39,6 +40,6 @@ def noise_of(run: Run) -> Noise | None:
             "heat", f"CPUs were throttled {run.heated} times because they were hot"
         )
     if run.other_load > OTHER_SHARE and run.other_s > OTHER_AT_LEAST:
-        words = f"other programs used {run.other_load:.0%} of the CPU time"
+        words = f"other programs used {100 * run.other_load:.0f} % of the CPU time"
         return Noise("other load", words)
     return None
