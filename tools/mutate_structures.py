@@ -66,7 +66,9 @@ KINDS = {
     "services.c": Structure("transaction", ("messages", "messages-eager")),
     "adaptive.h": Structure("executor", ("adaptive",)),
     "call.c": Structure("executor", ("cc-synch", "dsm-synch")),
-    "call.h": Structure("executor", ("cc-synch", "dsm-synch", "oyama")),
+    "call.h": Structure(
+        "executor", ("cc-synch", "cc-synch-spin", "dsm-synch", "oyama")
+    ),
     "cc_synch.h": Structure("executor", ("cc-synch",)),
     "delegate.h": Structure("executor", ("rcl-moving",)),
     "dsm_synch.h": Structure("executor", ("dsm-synch",)),

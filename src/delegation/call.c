@@ -5,7 +5,9 @@ struct pool call_pool;
 
 struct call *call_take(void)
 {
-    return call_prepare((struct call *)pool_take(&call_pool));
+    struct call *call = call_detach((struct call *)pool_take(&call_pool));
+    store_relaxed(&call->cell, CALL_WAITING);
+    return call;
 }
 
 /* Algorithms exchange calls between threads: each keeps what it gets. */
@@ -27,7 +29,7 @@ void call_keep(struct call *call)
 {
     struct atomic_u32 *kept = &held_nodes()->call;
     if (!load_relaxed(kept) && at_thread_end(call_end_thread))
-        store_relaxed(kept, call_prepare(call)->link.id);
+        store_relaxed(kept, call_detach(call)->link.id);
     else
         call_give(call);
 }

@@ -97,19 +97,27 @@ void call_keep(struct call *call) __attribute__((visibility("hidden")));
 /* Gives back what the calling thread keeps; at_thread_end() calls it. */
 void call_end_thread(void) __attribute__((visibility("hidden")));
 
+/* A program that has few calls needs no load that depends on the id. */
 static inline struct call *call_at(uint32_t id)
 {
+    if (likely(id < POOL_CHUNK))
+        return (struct call *)&call_pool.chunks[0][id];
     return (struct call *)pool_at(&call_pool, id);
 }
 
 /* held_nodes()->call is 0 before the thread's first request; then it is the id of the
- * call that the thread keeps, which is prepared, or this value while a request uses
- * that call. */
+ * call that the thread keeps, which is prepared but for its cell, or this value while a
+ * request uses that call. */
 #define CALL_KEPT_NONE UINT32_MAX
 
-static inline struct call *call_prepare(struct call *call)
+static inline bool call_is_kept(uint32_t id)
 {
-    store_relaxed(&call->cell, CALL_WAITING);
+    return likely(id != 0 && id != CALL_KEPT_NONE);
+}
+
+/* Prepares the call but for its cell, which the next request does. */
+static inline struct call *call_detach(struct call *call)
+{
     store_relaxed(&call->next, 0);
     store_relaxed(&call->asleep, 0);
     return call;
@@ -121,20 +129,17 @@ static inline struct call *call_prepare(struct call *call)
 static inline uint32_t call_to_exchange(void)
 {
     const uint32_t id = load_relaxed(&held_nodes()->call);
-    if (unlikely(id == 0 || id == CALL_KEPT_NONE))
-        return call_take()->link.id;
-    return id;
+    return call_is_kept(id) ? id : call_take()->link.id;
 }
 
-/* The call is prepared; `id` is its own. */
+/* The call is detached; `id` is its own. */
 static inline void call_exchanged(struct call *call, uint32_t id)
 {
     struct atomic_u32 *kept = &held_nodes()->call;
-    const uint32_t before = load_relaxed(kept);
-    if (unlikely(before == 0 || before == CALL_KEPT_NONE))
-        call_keep(call);
-    else
+    if (call_is_kept(load_relaxed(kept)))
         store_relaxed(kept, id);
+    else
+        call_keep(call);
 }
 
 /* As call_take() and call_give(), but with the call that the thread keeps. A section
@@ -143,17 +148,19 @@ static inline struct call *call_take_kept(void)
 {
     struct atomic_u32 *kept = &held_nodes()->call;
     const uint32_t id = load_relaxed(kept);
-    if (unlikely(id == 0 || id == CALL_KEPT_NONE))
+    if (!call_is_kept(id))
         return call_take();
     store_relaxed(kept, CALL_KEPT_NONE);
-    return call_at(id);
+    struct call *call = call_at(id);
+    store_relaxed(&call->cell, CALL_WAITING);
+    return call;
 }
 
 static inline void call_give_kept(struct call *call)
 {
     struct atomic_u32 *kept = &held_nodes()->call;
     if (likely(load_relaxed(kept) == CALL_KEPT_NONE))
-        store_relaxed(kept, call_prepare(call)->link.id);
+        store_relaxed(kept, call_detach(call)->link.id);
     else
         call_keep(call);
 }
@@ -295,10 +302,22 @@ static inline uint32_t call_wait(struct call *call, enum waiting waiting,
 }
 
 /* Passes the duty to execute sections on to the thread of this call; `may_sleep` says
- * whether that thread can be asleep. */
+ * whether that thread can be asleep. Returns whether it is, and has to be woken. */
+static inline bool call_pass_only(struct call *call, bool may_sleep)
+{
+    bool asleep = false;
+    if (may_sleep)
+        asleep = exchange_release(&call->cell, CALL_COMBINES) == CALL_PARKED;
+    else
+        store_release(&call->cell, CALL_COMBINES);
+    release_window();
+    return unlikely(asleep);
+}
+
 static inline void call_pass(struct call *call, bool may_sleep)
 {
-    grant_as(&call->cell, WAITER_GRANTED, may_sleep);
+    if (call_pass_only(call, may_sleep))
+        unpark(&call->cell, 1);
 }
 
 /* Threads that may be asleep although their sections have been executed. They are woken

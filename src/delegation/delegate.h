@@ -66,6 +66,14 @@ static inline void delegate_set_server(struct delegate *delegate, struct server 
     store_release(&delegate->server, (uint64_t)(uintptr_t)server);
 }
 
+/* The caller executed one section, and still has the object. */
+static inline void delegate_count_alone(struct delegate *delegate)
+{
+    struct atomic_u64 *alone = &delegate->counts.alone;
+    if (STATISTICS)
+        store_relaxed(alone, load_relaxed(alone) + 1);
+}
+
 /* Counts a time in which the caller executed `sections` sections. It still has the
  * object. */
 static inline void delegate_count(struct delegate *delegate, uint32_t sections)
@@ -75,7 +83,7 @@ static inline void delegate_count(struct delegate *delegate, uint32_t sections)
         return;
     progress_end(&delegate->progress, sections);
     if (sections == 1) {
-        store_relaxed(&counts->alone, load_relaxed(&counts->alone) + 1);
+        delegate_count_alone(delegate);
         return;
     }
     store_relaxed(&counts->holds, load_relaxed(&counts->holds) + 1);

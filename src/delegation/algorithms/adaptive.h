@@ -90,7 +90,7 @@ static __attribute__((noinline, unused)) void *adaptive_queue(struct delegate *d
     const uint32_t kept = load_relaxed(&delegate->kept);
     if (!kept)
         adaptive_acquire(delegate);
-    void *result = cc_queue_execute(place, section, context, progress);
+    void *result = cc_queue_execute(place, section, context);
     struct call *following = cc_queue_serve(place.following, &wakes, progress, &served);
     delegate_count(delegate, served);
     adaptive_leave(delegate, kept, served == 1 && !load_relaxed(&following->next));

@@ -42,22 +42,31 @@ static inline void cc_queue_destroy(struct atomic_u32 *tail)
 /* A thread's place in a queue: its call, and the one after it. */
 struct cc_place {
     struct call *own, *following;
+    uint32_t id; /* of `own` */
 };
 
-/* Enters the queue. Returns whether the caller is to combine at once; nobody else uses
- * its call then. The request is stored before the cell is read, because most callers
- * have to fetch that line: once, for writing. */
+/* Enters the queue with this fresh call. Returns whether the caller is to combine at
+ * once; nobody else uses its call then. The request is stored before the cell is read,
+ * because most callers have to fetch that line: once, for writing. */
+static inline bool cc_queue_enter_with(struct atomic_u32 *tail, uint32_t fresh,
+                                       void *(*section)(void *), void *context,
+                                       struct cc_place *place)
+{
+    place->following = call_at(fresh);
+    store_relaxed(&place->following->cell, CALL_WAITING);
+    place->id = exchange_acq_rel(tail, fresh);
+    place->own = call_at(place->id);
+    call_ask(place->own, section, context);
+    return load_acquire(&place->own->cell) == CALL_COMBINES;
+}
+
+/* Enters the queue; the caller keeps its call if it is to combine. */
 static inline bool cc_queue_enter(struct atomic_u32 *tail, void *(*section)(void *),
                                   void *context, struct cc_place *place)
 {
-    const uint32_t fresh = call_to_exchange(), id = exchange_acq_rel(tail, fresh);
-    place->own = call_at(id);
-    place->following = call_at(fresh);
-    call_ask(place->own, section, context);
-    if (load_acquire(&place->own->cell) != CALL_COMBINES)
+    if (!cc_queue_enter_with(tail, call_to_exchange(), section, context, place))
         return false;
-    store_relaxed(&place->own->cell, CALL_WAITING);
-    call_exchanged(place->own, id);
+    call_exchanged(place->own, place->id);
     return true;
 }
 
@@ -70,8 +79,7 @@ static inline bool cc_queue_wait(struct cc_place place, enum waiting waiting,
     store_release(&place.own->next, place.following->link.id);
     if (call_wait(place.own, waiting, progress) != CALL_COMBINES)
         return false;
-    call_prepare(place.own);
-    call_exchanged(place.own, place.own->link.id);
+    call_exchanged(call_detach(place.own), place.id);
     return true;
 }
 
@@ -81,6 +89,7 @@ static inline struct call *cc_queue_serve(struct call *call, struct wakes *wakes
                                           struct progress *progress, uint32_t *served)
 {
     uint32_t next, count = 1;
+    progress_show(progress, count);
     while (count < COMBINED_MOST && (next = load_acquire(&call->next)) != 0) {
         struct call *following = call_at(next);
         prefetch_for_write(&following->cell);
@@ -96,20 +105,17 @@ static inline struct call *cc_queue_serve(struct call *call, struct wakes *wakes
 
 /* Executes the section of the caller, which is to combine. */
 static inline void *cc_queue_execute(struct cc_place place, void *(*section)(void *),
-                                     void *context, struct progress *progress)
+                                     void *context)
 {
     prefetch_for_write(&place.following->cell);
-    void *result = section(context);
-    progress_show(progress, 1);
-    return result;
+    return section(context);
 }
 
 /* Returns the result of a call that another thread has executed. */
 static inline void *cc_queue_end(struct call *own)
 {
     void *result = call_result(own);
-    call_prepare(own);
-    call_exchanged(own, own->link.id);
+    call_exchanged(call_detach(own), own->link.id);
     return result;
 }
 
@@ -119,10 +125,12 @@ static inline bool cc_synch_init(struct delegate *delegate)
     return true;
 }
 
-/* Executes the requests from this call on, and passes the duty on. */
-static __attribute__((noinline, unused)) void cc_synch_serve(struct delegate *delegate,
-                                                             struct call *call,
-                                                             enum waiting waiting)
+/* Executes the requests from this call on, and passes the duty on. This function and
+ * the next one return `result`, so that their caller need not save it. */
+static __attribute__((noinline, unused)) void *cc_synch_serve(struct delegate *delegate,
+                                                              struct call *call,
+                                                              enum waiting waiting,
+                                                              void *result)
 {
     struct wakes wakes;
     uint32_t served;
@@ -131,19 +139,27 @@ static __attribute__((noinline, unused)) void cc_synch_serve(struct delegate *de
     delegate_count(delegate, served);
     call_pass(call, may_park(waiting));
     wakes_end(&wakes);
+    return result;
+}
+
+static __attribute__((noinline, unused)) void *cc_synch_wake(struct call *call,
+                                                             void *result)
+{
+    unpark(&call->cell, 1);
+    return result;
 }
 
 static inline void *cc_synch_combine(struct delegate *delegate, struct cc_place place,
                                      void *(*section)(void *), void *context,
                                      enum waiting waiting)
 {
-    void *result = cc_queue_execute(place, section, context, &delegate->progress);
-    if (unlikely(load_relaxed(&place.following->next))) {
-        cc_synch_serve(delegate, place.following, waiting);
-    } else {
-        delegate_count(delegate, 1);
-        call_pass(place.following, may_park(waiting));
-    }
+    void *result = cc_queue_execute(place, section, context);
+    if (unlikely(delegate->progress.holds_are_long) ||
+        unlikely(load_relaxed(&place.following->next)))
+        return cc_synch_serve(delegate, place.following, waiting, result);
+    delegate_count_alone(delegate);
+    if (call_pass_only(place.following, may_park(waiting)))
+        return cc_synch_wake(place.following, result);
     return result;
 }
 
@@ -156,13 +172,30 @@ cc_synch_wait(struct delegate *delegate, struct cc_place place,
     return cc_synch_combine(delegate, place, section, context, waiting);
 }
 
+/* The thread keeps no call. */
+static __attribute__((noinline, unused)) void *
+cc_synch_first(struct delegate *delegate, void *(*section)(void *), void *context,
+               enum waiting waiting)
+{
+    struct cc_place place;
+    if (cc_queue_enter(&delegate->tail, section, context, &place))
+        return cc_synch_combine(delegate, place, section, context, waiting);
+    return cc_synch_wait(delegate, place, section, context, waiting);
+}
+
 static inline void *cc_synch_run(struct delegate *delegate, void *(*section)(void *),
                                  void *context, enum waiting waiting)
 {
     struct cc_place place;
-    if (likely(cc_queue_enter(&delegate->tail, section, context, &place)))
-        return cc_synch_combine(delegate, place, section, context, waiting);
-    return cc_synch_wait(delegate, place, section, context, waiting);
+    struct atomic_u32 *kept = &held_nodes()->call;
+    const uint32_t fresh = load_relaxed(kept);
+    if (!call_is_kept(fresh))
+        return cc_synch_first(delegate, section, context, waiting);
+    if (unlikely(
+            !cc_queue_enter_with(&delegate->tail, fresh, section, context, &place)))
+        return cc_synch_wait(delegate, place, section, context, waiting);
+    store_relaxed(kept, place.id);
+    return cc_synch_combine(delegate, place, section, context, waiting);
 }
 
 static inline void cc_synch_destroy(struct delegate *delegate)

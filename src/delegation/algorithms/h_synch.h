@@ -52,7 +52,7 @@ static inline void *h_synch_run(struct delegate *delegate, void *(*section)(void
     uint32_t served;
     wakes_begin(&wakes, progress, &progress->parkers);
     delegate->operations->lock(&delegate->lock);
-    void *result = cc_queue_execute(place, section, context, progress);
+    void *result = cc_queue_execute(place, section, context);
     struct call *following = cc_queue_serve(place.following, &wakes, progress, &served);
     delegate_count(delegate, served);
     delegate->operations->unlock(&delegate->lock);
