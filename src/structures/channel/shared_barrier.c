@@ -31,7 +31,7 @@ int member_open(struct member *member, struct shared_barrier *barrier)
     if (barrier->magic != SHARED_BARRIER_MAGIC)
         return EINVAL;
     for (uint32_t i = 0; i < barrier->members; i++)
-        if (name_this_thread(&barrier->places[i].name)) {
+        if (name_this_thread(&member_places(barrier)[i].name)) {
             *member = (struct member){.barrier = barrier, .index = i, .phase = 1};
             return 0;
         }
@@ -54,7 +54,7 @@ static void ring(struct shared_barrier *barrier)
 void member_close(struct member *member)
 {
     struct shared_barrier *barrier = member->barrier;
-    store_release(&barrier->places[member->index].closed, 1); /* S3 */
+    store_release(&member_places(barrier)[member->index].closed, 1); /* S3 */
     fetch_add_relaxed(&barrier->closed, 1);
     ring(barrier);
 }
@@ -63,7 +63,7 @@ void member_close(struct member *member)
 static bool arrive(struct member *member)
 {
     struct shared_barrier *barrier = member->barrier;
-    store_relaxed(&barrier->places[member->index].arrived, member->phase);
+    store_relaxed(&member_places(barrier)[member->index].arrived, member->phase);
     if (fetch_add_acq_rel(&barrier->arrivals, 1) != barrier->members - 1)
         return false;
     store_relaxed(&barrier->arrivals, 0);
@@ -83,7 +83,7 @@ static bool waits_in_vain(const struct member *member, bool gone)
 {
     struct shared_barrier *barrier = member->barrier;
     for (uint32_t i = 0; i < barrier->members; i++) {
-        struct member_place *place = &barrier->places[i];
+        struct member_place *place = &member_places(barrier)[i];
         bool ended = gone ? thread_is_gone(&place->name) : load_acquire(&place->closed);
         if (ended && load_relaxed(&place->arrived) != member->phase)
             return true;

@@ -50,8 +50,7 @@ struct shared_barrier {
     struct atomic_u32 bell;
     struct atomic_u32 rounds __attribute__((aligned(CACHE_LINE)));
     struct atomic_u32 closed;
-    struct member_place places[] __attribute__((aligned(CACHE_LINE)));
-};
+} __attribute__((aligned(CACHE_LINE))); /* the places follow */
 
 /* A member. Only its thread uses it. */
 struct member {
@@ -59,6 +58,11 @@ struct member {
     uint32_t index, phase; /* phase: that it waits for or arrives in next, from 1 */
     bool waits;            /* it has arrived in the phase */
 };
+
+static inline struct member_place *member_places(struct shared_barrier *barrier)
+{
+    return (struct member_place *)(void *)(barrier + 1);
+}
 
 size_t shared_barrier_size(uint32_t members);
 
