@@ -56,7 +56,7 @@ KINDS = {
     "ring.h": Structure("ring", ("spin", "park", "park-fenced")),
     "shared_barrier.c": Structure("shared-barrier", ("spin", "park")),
     "shared_barrier.h": Structure("shared-barrier", ("spin", "park")),
-    "patience.h": Structure("channel", ("spin", "park", "park-fenced")),
+    "waiting.h": Structure("channel", ("spin", "park", "park-fenced")),
     "map": Structure("map", ("map", "map-words")),
     "words.h": Structure("map", ("map-words",)),
     "transaction": Structure(

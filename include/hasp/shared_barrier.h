@@ -29,9 +29,10 @@
  *
  * RESULTS. Functions return 0 or an error number; they do not set errno:
  *   EPIPE       a member has closed before it arrived in this phase
- *   EOWNERDEAD  a member's thread or process has ended so. Waiters notice it within
- *               about a third of a second. Needs /proc, and all processes in one PID
- *               namespace. After either result, this phase is never complete: close
+ *   EOWNERDEAD  a member's thread or process has ended before it arrived in this
+ *               phase. Waiters notice it within about a third of a second. Needs /proc,
+ *               and all processes in one PID namespace. After EPIPE or EOWNERDEAD the
+ *               phase will never be complete: close the member
  *   ETIMEDOUT   the time `until`, which is absolute, has come (NULL: wait for ever).
  *               The member has still arrived; the next call waits for the same phase
  *   EBUSY       all places are taken
@@ -85,8 +86,8 @@ MUST_CHECK static inline int hasp_member_open(struct hasp_member *member,
     return member_open(&member->member, (struct shared_barrier *)barrier);
 }
 
-/** @return the number of the member's place, from 0: the members have different ones,
- * so that a program can let one of them do what is to be done once in a phase */
+/** @return the number of the member, from 0 to one less than the number of members. No
+ * two members have the same one, so member 0 can do what is needed once in a phase */
 static inline uint32_t hasp_member_index(const struct hasp_member *member)
 {
     return member->member.index;

@@ -40,7 +40,7 @@ static struct member open_one(struct shared *shared)
     return member;
 }
 
-/* Nobody is more than one phase ahead, and nobody behind. */
+/* Checks that no other member is behind, or more than one phase ahead. */
 static void go_through_phases(struct shared *shared, uint32_t members)
 {
     struct member member = open_one(shared);
@@ -131,7 +131,7 @@ static void wait_once_and_hang(struct shared *shared)
     pause();
 }
 
-/* A process that is killed, and whose parent has not waited for it. */
+/* A process is killed, and its parent has not waited for it yet. */
 static void test_killed(uint32_t flags)
 {
     struct shared *shared = new_barrier(2, flags);
@@ -149,7 +149,7 @@ static void wait_once(struct shared *shared)
     CHECK_EQUAL(member_wait(&member, NULL), 0);
 }
 
-/* After its time is over, a member goes on with the same phase. */
+/* After a timeout, the next call waits for the same phase. */
 static void test_timeout(void)
 {
     struct shared *shared = new_barrier(2, SHARED_BARRIER_PARKS);

@@ -189,8 +189,7 @@ def power_words(power: Power) -> str:
     target = f"{100 * WORTH_FINDING:.0f} %"
     words = (
         f"power ({power.measure.name}): {power.runs} runs and {verdicts} find a "
-        f"difference of {percent(power.detectable)} in {100 * POWER:.0f} % of "
-        "comparisons"
+        f"difference of {percent(power.detectable)} in {percent(POWER)} of comparisons"
     )
     if power.detectable <= WORTH_FINDING:
         return words

@@ -60,7 +60,8 @@ static inline bool cc_queue_enter_with(struct atomic_u32 *tail, uint32_t fresh,
     return load_acquire(&place->own->cell) == CALL_COMBINES;
 }
 
-/* Enters the queue; the caller keeps its call if it is to combine. */
+/* The same with a call of its own choice. If the caller is to combine, it keeps the
+ * call that it got. */
 static inline bool cc_queue_enter(struct atomic_u32 *tail, void *(*section)(void *),
                                   void *context, struct cc_place *place)
 {
@@ -71,8 +72,8 @@ static inline bool cc_queue_enter(struct atomic_u32 *tail, void *(*section)(void
 }
 
 /* Publishes the request, and waits until it has been executed, or until the caller is
- * to combine. Returns whether it is: nobody else uses its call then, either, so that
- * the sections of other objects that it executes may. */
+ * to combine. Returns whether it is. Then nobody else uses its call, which the thread
+ * keeps: sections that it executes may use it for requests to other objects. */
 static inline bool cc_queue_wait(struct cc_place place, enum waiting waiting,
                                  struct progress *progress)
 {
@@ -103,7 +104,7 @@ static inline struct call *cc_queue_serve(struct call *call, struct wakes *wakes
     return call;
 }
 
-/* Executes the section of the caller, which is to combine. */
+/* Executes the caller's own section. The caller combines. */
 static inline void *cc_queue_execute(struct cc_place place, void *(*section)(void *),
                                      void *context)
 {

@@ -9,7 +9,7 @@
  *
  *   word      the latch: FREE, TAKEN, or MISSES: taken, and the combiner may miss a
  *             request that is PARKED
- *   sleepers  threads that are, or may soon be, asleep with a request (K3)
+ *   sleepers  the number of threads that sleep, or are about to, with a request (K3)
  *
  * F1. A thread executes sections only while it has the latch.
  * F2. A thread sleeps only after it has made its cell PARKED, and then changed the

@@ -76,9 +76,9 @@ static void arrive_after(unsigned count)
     store_relaxed(&arrived, count + 1);
 }
 
-/* The second thread waits for the first one, so a lock that chooses turns to cohorts.
- * It holds the lock until the first one arrives again, and a third one after it. It
- * comes back at once, to the cohort of the first one, or when that has the lock. */
+/* The second thread has to wait for the first one, upon which `auto` turns to cohorts.
+ * It then holds the lock until the first and a third thread wait. After its release it
+ * locks again: at once, behind the first thread, or when that one has the lock. */
 static void take_turns(unsigned thread)
 {
     if (thread == 0) {
@@ -106,38 +106,35 @@ static void take_turns(unsigned thread)
     }
 }
 
-void two_cohorts(unsigned thread)
+/* The third thread acquires the lock by this function. */
+static void turns_and_third(unsigned thread, void (*third)(void))
 {
     if (thread < 2) {
         take_turns(thread);
     } else {
         arrive_after(3);
-        enter();
+        third();
     }
+}
+
+void two_cohorts(unsigned thread)
+{
+    turns_and_third(thread, enter);
 }
 
 void cohort_and_leaver(unsigned thread)
 {
-    if (thread < 2) {
-        take_turns(thread);
-    } else {
-        arrive_after(3);
-        enter_before_deadline();
-    }
+    turns_and_third(thread, enter_before_deadline);
 }
 
 /* The first thread leads its cohort and hands the lock to the third one, which is the
- * last of the series while the second one waits. Then the first one comes back, or it
- * did so before. */
+ * last of the series while the second one waits. The first one comes back before or
+ * after the third one has released the lock. */
 void series_of_cohort(unsigned thread)
 {
-    if (thread < 2) {
-        take_turns(thread);
-    } else {
-        arrive_after(3);
-        enter();
+    turns_and_third(thread, enter);
+    if (thread == 2)
         store_relaxed(&served, 3);
-    }
     if (thread == 0) {
         if (!choose(2))
             spin_until(load_relaxed(&served) == 3);

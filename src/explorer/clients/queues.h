@@ -17,7 +17,7 @@ void queue_of_leavers(unsigned thread);
 void two_cohorts(unsigned thread);
 void cohort_and_leaver(unsigned thread);
 
-/* A cohort's series ends while one of its threads waits, and another one comes back. */
+/* A cohort's series ends while one of its threads waits and another locks again. */
 void series_of_cohort(unsigned thread);
 
 #endif

@@ -18,8 +18,8 @@ enum {
     PATH_BYTES = 4096,
     HOARD = 64,
     RESERVE = 4, /* chunks kept for essential records when the file is full */
-    OF_THREADS = 2, /* of them for records of threads: without one, none of its counts
-                       is kept anywhere */
+    THREAD_RESERVE = 2, /* of these, for records of threads: a thread that has no
+                           record is not counted at all */
 };
 
 struct trace_header *trace;
@@ -251,7 +251,7 @@ void trace_file_reserve(void)
 static uint32_t take_reserve(enum trace_kind kind)
 {
     bool spare = kind == TRACE_LOCKS || kind == TRACE_LOCK_COUNTS || kind == TRACE_FREE;
-    if (reserve_left <= (kind == TRACE_THREADS ? 0 : OF_THREADS) ||
+    if (reserve_left <= (kind == TRACE_THREADS ? 0 : THREAD_RESERVE) ||
         (spare && !load_relaxed(&system_calls_forbidden)))
         return 0;
     reserve_left--;

@@ -107,17 +107,10 @@ static bool take_bit(struct channel *channel, uint32_t bit)
     return fetch_and_acquire(&channel->attention, ~bit) & bit;
 }
 
-static struct atomic_u32 *bell_of_receiver(struct channel *channel)
-{
-    if (!channel->bell)
-        return &channel->bells[0];
-    return (struct atomic_u32 *)(void *)((char *)channel + channel->bell);
-}
-
 void channel_wake_receiver(struct channel *channel)
 {
     if (take_bit(channel, RECEIVER_ASLEEP))
-        ring(channel, bell_of_receiver(channel));
+        ring(channel, channel_bell(channel));
 }
 
 void channel_wake_sender(struct channel *channel)

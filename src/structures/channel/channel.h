@@ -76,7 +76,7 @@ enum {
 enum { MESSAGE_LENGTH = 0xffff, MESSAGE_MORE = 1 << 16, MESSAGE_LARGE = 1 << 17 };
 
 struct message_line {
-    unsigned char data[MESSAGE_BYTES]; /* first: copied by aligned moves */
+    unsigned char data[MESSAGE_BYTES]; /* comes first to be aligned */
     struct atomic_u64 header;
 } __attribute__((aligned(MESSAGE_LINE)));
 
@@ -89,8 +89,8 @@ struct channel {
     struct atomic_u32 taken __attribute__((aligned(CACHE_LINE)));
 } __attribute__((aligned(CACHE_LINE)));
 
-/* The sender's side. Only its thread uses it. `next` is the line of the position, so
- * that an answer's store need not wait until its address is computed. */
+/* The sender's side. Only its thread uses it. `next` is the line at the position,
+ * computed beforehand, so that the store of an answer has its address at once. */
 struct sender {
     struct channel *channel;
     struct message_line *lines, *next;
@@ -143,6 +143,14 @@ void channel_wake_sender(struct channel *channel);
 static inline struct message_line *channel_lines(struct channel *channel)
 {
     return (struct message_line *)(void *)(channel + 1);
+}
+
+/* Returns what the receiver sleeps on. */
+static inline struct atomic_u32 *channel_bell(struct channel *channel)
+{
+    if (!channel->bell)
+        return &channel->bells[0];
+    return (struct atomic_u32 *)(void *)((char *)channel + channel->bell);
 }
 
 static inline void sender_move(struct sender *sender, uint32_t position)

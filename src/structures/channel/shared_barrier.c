@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "structures/channel/shared_barrier.h"
 
-#include "structures/channel/patience.h"
+#include "structures/channel/waiting.h"
 
 enum { SHARED_BARRIER_MAGIC = 0x68736231, BELL_SLEEPERS = 1 };
 
@@ -78,7 +78,8 @@ static bool has_ended(const struct member *member)
     return load_acquire(&member->barrier->rounds) == member->phase;
 }
 
-/* Whether somebody who is closed, or `gone`, will never arrive in the phase. */
+/* Returns whether a member that has not arrived in the phase never will: because it has
+ * closed or, with `gone`, because its thread has ended. */
 static bool waits_in_vain(const struct member *member, bool gone)
 {
     struct shared_barrier *barrier = member->barrier;
@@ -92,8 +93,9 @@ static bool waits_in_vain(const struct member *member, bool gone)
 }
 
 /* Returns 0 if the phase is complete, EPIPE if it never will be, else EAGAIN. */
-static int look(const struct member *member)
+static int look(void *self)
 {
+    const struct member *member = self;
     if (has_ended(member))
         return 0;
     if (load_relaxed(&member->barrier->closed) && waits_in_vain(member, false))
@@ -101,17 +103,23 @@ static int look(const struct member *member)
     return EAGAIN;
 }
 
-/* Sleeps unless there is something to see. Returns as wait_parks(). */
-static bool sleep_once(const struct member *member, const struct wait *wait)
+/* Sleeps unless look() finds something. */
+static bool sleep_once(void *self, struct wait *wait)
 {
+    const struct member *member = self;
     struct atomic_u32 *bell = &member->barrier->bell;
     uint32_t seen = fetch_or_acquire(bell, BELL_SLEEPERS) | BELL_SLEEPERS; /* S2 */
-    if (look(member) != EAGAIN)
+    if (look(self) != EAGAIN)
         return true;
     return wait_parks(wait, true, bell, seen);
 }
 
-static int spin(const struct member *member)
+static bool somebody_is_gone(void *self)
+{
+    return waits_in_vain(self, true);
+}
+
+static int spin(struct member *member)
 {
     const struct shared_barrier *barrier = member->barrier;
     const bool crowded =
@@ -123,26 +131,12 @@ static int spin(const struct member *member)
 }
 
 /* Waits for the end of the phase in which the member has arrived. */
-static int wait_for_end(const struct member *member, const struct deadline *deadline)
+static int wait_for_end(struct member *member, const struct deadline *deadline)
 {
+    const struct awaited end = {member, member->barrier->flags & SHARED_BARRIER_PARKS,
+                                look, sleep_once, somebody_is_gone};
     int result = spin(member);
-    if (result != EAGAIN)
-        return result;
-    struct wait wait;
-    if (!wait_begins(&wait, deadline))
-        return EINVAL;
-    for (;;) {
-        bool goes_on = member->barrier->flags & SHARED_BARRIER_PARKS
-                           ? sleep_once(member, &wait)
-                           : spinner_spin(&wait.spinner, wait.until);
-        bool dead = !goes_on && waits_in_vain(member, true);
-        bool late = !goes_on && !dead && !wait_goes_on(&wait);
-        result = look(member);
-        if (result != EAGAIN)
-            return result;
-        if (dead || late)
-            return dead ? EOWNERDEAD : ETIMEDOUT;
-    }
+    return result == EAGAIN ? wait_for(&end, deadline) : result;
 }
 
 int member_wait(struct member *member, const struct deadline *deadline)

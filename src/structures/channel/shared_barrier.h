@@ -55,8 +55,9 @@ struct shared_barrier {
 /* A member. Only its thread uses it. */
 struct member {
     struct shared_barrier *barrier;
-    uint32_t index, phase; /* phase: that it waits for or arrives in next, from 1 */
-    bool waits;            /* it has arrived in the phase */
+    uint32_t index;
+    uint32_t phase; /* the one it is in, from 1 */
+    bool waits;     /* it has arrived in the phase, which is not complete */
 };
 
 static inline struct member_place *member_places(struct shared_barrier *barrier)
@@ -74,8 +75,8 @@ int shared_barrier_init(struct shared_barrier *barrier, uint32_t members,
 int member_open(struct member *member, struct shared_barrier *barrier);
 void member_close(struct member *member);
 
-/* Arrives, unless the member has done so before and still waits, and waits until all
- * have. Returns 0, EPIPE, EOWNERDEAD, ETIMEDOUT or EINVAL. */
+/* Arrives, unless the member has already arrived in this phase, and waits until all
+ * members have. Returns 0, EPIPE, EOWNERDEAD, ETIMEDOUT or EINVAL. */
 int member_wait(struct member *member, const struct deadline *deadline);
 
 #endif

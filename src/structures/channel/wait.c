@@ -2,8 +2,8 @@
 /* Waiting for room or for messages: a waiter spins for as long as a sleep would cost,
  * and then sleeps if the channel's waiters park. From time to time it checks that the
  * other side's thread still exists. */
-#include "structures/channel/patience.h"
 #include "structures/channel/receivers.h"
+#include "structures/channel/waiting.h"
 
 static bool wait_sleeps(const struct wait *wait, const struct channel *channel,
                         struct atomic_u32 *bell, uint32_t seen)
@@ -20,8 +20,9 @@ static bool sender_gains(struct sender *sender)
 }
 
 /* Returns 0 if there is room, EPIPE if there never will be, else EAGAIN. */
-static int sender_look(struct sender *sender)
+static int sender_look(void *self)
 {
+    struct sender *sender = self;
     if (sender_gains(sender))
         return 0;
     bool closed = load_relaxed(&sender->channel->attention) & RECEIVER_CLOSED;
@@ -37,8 +38,9 @@ static bool sleeper_barrier(bool fences)
     return true;
 }
 
-static bool sender_sleeps(struct sender *sender, struct wait *wait)
+static bool sender_sleeps(void *self, struct wait *wait)
 {
+    struct sender *sender = self;
     struct channel *channel = sender->channel;
     struct atomic_u32 *bell = &channel->bells[1];
     uint32_t seen = load_relaxed(bell);
@@ -62,25 +64,17 @@ static int sender_spins(struct sender *sender)
     return sender_look(sender);
 }
 
+static bool sender_is_lost(void *self)
+{
+    return thread_is_gone(&((struct sender *)self)->channel->receiver);
+}
+
 int sender_wait(struct sender *sender, const struct deadline *deadline)
 {
+    const struct awaited room = {sender, sender->parks, sender_look, sender_sleeps,
+                                 sender_is_lost};
     int result = sender_spins(sender);
-    if (result != EAGAIN)
-        return result;
-    struct wait wait;
-    if (!wait_begins(&wait, deadline))
-        return EINVAL;
-    for (;;) {
-        bool goes_on = sender->parks ? sender_sleeps(sender, &wait)
-                                     : spinner_spin(&wait.spinner, wait.until);
-        bool dead = !goes_on && thread_is_gone(&sender->channel->receiver);
-        bool late = !goes_on && !dead && !wait_goes_on(&wait);
-        result = sender_look(sender);
-        if (result != EAGAIN)
-            return result;
-        if (dead || late)
-            return dead ? EOWNERDEAD : ETIMEDOUT;
-    }
+    return result == EAGAIN ? wait_for(&room, deadline) : result;
 }
 
 static bool takes_part(const struct receivers *set, const uint64_t *subset,
@@ -120,15 +114,6 @@ static bool receivers_announce(const struct receivers *set, const uint64_t *subs
     return sleeper_barrier(fences);
 }
 
-/* Returns the index of a channel whose sender's thread has ended, or NO_RECEIVER. */
-static uint32_t receivers_dead(const struct receivers *set, const uint64_t *subset)
-{
-    for (uint32_t i = 0; i < set->count; i++)
-        if (takes_part(set, subset, i) && thread_is_gone(&set->all[i]->channel->sender))
-            return i;
-    return NO_RECEIVER;
-}
-
 static struct receiver *first_of(const struct receivers *set, const uint64_t *subset)
 {
     for (uint32_t i = 0; i < set->count; i++)
@@ -137,26 +122,46 @@ static struct receiver *first_of(const struct receivers *set, const uint64_t *su
     return NULL;
 }
 
-static struct atomic_u32 *bell_of(const struct receiver *receiver)
+/* A wait for a message from any of a set. */
+struct any_message {
+    const struct receivers *set;
+    const uint64_t *subset;
+    const struct receiver *first; /* of those that take part */
+    uint32_t from, lost; /* the channel that was found; whose sender has ended */
+};
+
+static int look_at_all(void *self)
 {
-    struct channel *channel = receiver->channel;
-    if (!channel->bell)
-        return &channel->bells[0];
-    return (struct atomic_u32 *)(void *)((char *)channel + channel->bell);
+    struct any_message *any = self;
+    return receivers_look(any->set, any->subset, &any->from);
 }
 
-/* Sleeps, unless a message arrives meanwhile. Returns as wait_sleeps(). */
-static bool receivers_sleep(const struct receivers *set, const uint64_t *subset,
-                            struct wait *wait, const struct receiver *first)
+/* Sleeps, unless a message arrives meanwhile. */
+static bool sleep_for_all(void *self, struct wait *wait)
 {
-    uint32_t from;
-    struct atomic_u32 *bell = bell_of(first);
+    const struct any_message *any = self;
+    struct channel *channel = any->first->channel;
+    struct atomic_u32 *bell = channel_bell(channel);
     uint32_t seen = load_relaxed(bell);
-    bool may_sleep = receivers_announce(set, subset);
-    if (receivers_look(set, subset, &from) != EAGAIN)
+    bool may_sleep = receivers_announce(any->set, any->subset);
+    if (look_at_all(self) != EAGAIN)
         return true;
-    return may_sleep ? wait_sleeps(wait, first->channel, bell, seen)
+    return may_sleep ? wait_sleeps(wait, channel, bell, seen)
                      : spinner_spin(&wait->spinner, wait->until);
+}
+
+/* Whether the thread of a sender has ended. */
+static bool one_is_lost(void *self)
+{
+    struct any_message *any = self;
+    const struct receivers *set = any->set;
+    for (uint32_t i = 0; i < set->count; i++)
+        if (takes_part(set, any->subset, i) &&
+            thread_is_gone(&set->all[i]->channel->sender)) {
+            any->lost = i;
+            return true;
+        }
+    return false;
 }
 
 static int receivers_spin(const struct receivers *set, const uint64_t *subset,
@@ -173,31 +178,19 @@ static int receivers_spin(const struct receivers *set, const uint64_t *subset,
 int receivers_wait(struct receivers *set, const uint64_t *subset, uint32_t *from,
                    const struct deadline *deadline)
 {
-    struct receiver *first = first_of(set, subset);
+    const struct receiver *first = first_of(set, subset);
     *from = NO_RECEIVER;
     if (!first)
         return EINVAL;
     int result = receivers_spin(set, subset, from);
     if (result != EAGAIN)
         return result;
-    struct wait wait;
-    if (!wait_begins(&wait, deadline))
-        return EINVAL;
-    for (;;) {
-        bool goes_on = first->parks ? receivers_sleep(set, subset, &wait, first)
-                                    : spinner_spin(&wait.spinner, wait.until);
-        uint32_t dead = goes_on ? NO_RECEIVER : receivers_dead(set, subset);
-        bool late = !goes_on && dead == NO_RECEIVER && !wait_goes_on(&wait);
-        result = receivers_look(set, subset, from);
-        if (result != EAGAIN)
-            return result;
-        if (dead != NO_RECEIVER) {
-            *from = dead;
-            return EOWNERDEAD;
-        }
-        if (late)
-            return ETIMEDOUT;
-    }
+    struct any_message any = {set, subset, first, NO_RECEIVER, NO_RECEIVER};
+    const struct awaited message = {&any, first->parks, look_at_all, sleep_for_all,
+                                    one_is_lost};
+    result = wait_for(&message, deadline);
+    *from = result == EOWNERDEAD ? any.lost : any.from;
+    return result;
 }
 
 int receiver_wait(struct receiver *receiver, const struct deadline *deadline)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The course of a wait for other threads, which may end without a word: until when to
  * sleep, and when to check that they still exist. */
-#ifndef HASP_STRUCTURES_CHANNEL_PATIENCE_H
-#define HASP_STRUCTURES_CHANNEL_PATIENCE_H
+#ifndef HASP_STRUCTURES_CHANNEL_WAITING_H
+#define HASP_STRUCTURES_CHANNEL_WAITING_H
 
+#include <errno.h>
 #include <string.h>
 
 #include "locks/waiting/policies.h"
@@ -74,6 +75,36 @@ static inline bool wait_goes_on(struct wait *wait)
         return false;
     wait_set_look(wait);
     return true;
+}
+
+/* What a thread waits for. */
+struct awaited {
+    void *self;
+    bool parks;            /* the thread sleeps; otherwise it spins */
+    int (*look)(void *self); /* 0: it is there, EPIPE: it will never be, or EAGAIN */
+    bool (*sleeps)(void *self, struct wait *wait); /* returns as wait_parks() */
+    bool (*is_lost)(void *self); /* somebody without whom it will never be has ended */
+};
+
+/* Waits, after the caller has spun. Returns 0, EPIPE, EOWNERDEAD, ETIMEDOUT, or EINVAL
+ * if the deadline is not a time. */
+static inline int wait_for(const struct awaited *awaited,
+                           const struct deadline *deadline)
+{
+    struct wait wait;
+    if (!wait_begins(&wait, deadline))
+        return EINVAL;
+    for (;;) {
+        bool goes_on = awaited->parks ? awaited->sleeps(awaited->self, &wait)
+                                      : spinner_spin(&wait.spinner, wait.until);
+        bool lost = !goes_on && awaited->is_lost(awaited->self);
+        bool late = !goes_on && !lost && !wait_goes_on(&wait);
+        int result = awaited->look(awaited->self); /* it may have come meanwhile */
+        if (result != EAGAIN)
+            return result;
+        if (lost || late)
+            return lost ? EOWNERDEAD : ETIMEDOUT;
+    }
 }
 
 #endif
