@@ -33,7 +33,7 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "delegation": {"locks", "platform"},
     "elision": {"locks", "rwlocks", "platform"},
     "borrowing": {"elision", "locks", "platform"},
-    "structures": {"delegation", "locks", "platform"},
+    "structures": {"barriers", "delegation", "locks", "platform"},
     "profiler": {"platform"},
     "condition": {"locks", "platform"},
     "library": {

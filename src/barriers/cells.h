@@ -8,7 +8,7 @@
  * asleep. A thread waits until the number has reached the one that it waits for, or has
  * passed it: the phase after may be announced before a slow thread has read the cell.
  *
- * C1. cell_reached's load (acquire) pairs with cell_advance and cell_announce
+ * C1. cell_reached's load (acquire) pairs with cell_step and cell_announce
  *     (release).
  * C2. A sleeper sets the bit, and the kernel compares the cell with that value before
  *     it puts the thread to sleep; both advance and announce replace the whole cell,
@@ -26,14 +26,20 @@ static inline bool cell_reached(uint32_t value, uint32_t wanted)
     return (int32_t)((value & ~(uint32_t)CELL_SLEEPERS) - wanted) >= 0;
 }
 
-/* Adds one step. Several threads may do so at the same time. */
-static inline void cell_advance(struct atomic_u32 *cell)
+/* Adds one step. Several threads may do so at the same time. Returns whether others may
+ * be asleep, which the caller then wakes. */
+static inline bool cell_step(struct atomic_u32 *cell)
 {
     uint32_t was = load_relaxed(cell);
     while (!compare_exchange_release(cell, &was, (was | CELL_SLEEPERS) + 1)) {
     }
     release_window();
-    if (was & CELL_SLEEPERS)
+    return was & CELL_SLEEPERS;
+}
+
+static inline void cell_advance(struct atomic_u32 *cell)
+{
+    if (cell_step(cell))
         unpark(cell, INT32_MAX);
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "structures/channel/shared_barrier.h"
 
+#include "barriers/cells.h"
 #include "structures/channel/waiting.h"
 
-enum { SHARED_BARRIER_MAGIC = 0x68736231, BELL_SLEEPERS = 1 };
+enum { SHARED_BARRIER_MAGIC = 0x68736231 };
 
 size_t shared_barrier_size(uint32_t members)
 {
@@ -41,14 +42,8 @@ int member_open(struct member *member, struct shared_barrier *barrier)
 /* Advances the bell, and wakes all sleepers (S2). */
 static void ring(struct shared_barrier *barrier)
 {
-    struct atomic_u32 *bell = &barrier->bell;
-    uint32_t was = load_relaxed(bell);
-    if (!(barrier->flags & SHARED_BARRIER_PARKS))
-        return;
-    while (!compare_exchange_release(bell, &was, (was | BELL_SLEEPERS) + 1)) {
-    }
-    if (was & BELL_SLEEPERS)
-        unpark_shared(bell, INT32_MAX);
+    if ((barrier->flags & SHARED_BARRIER_PARKS) && cell_step(&barrier->bell))
+        unpark_shared(&barrier->bell, INT32_MAX);
 }
 
 void member_close(struct member *member)
@@ -108,7 +103,7 @@ static bool sleep_once(void *self, struct wait *wait)
 {
     const struct member *member = self;
     struct atomic_u32 *bell = &member->barrier->bell;
-    uint32_t seen = fetch_or_acquire(bell, BELL_SLEEPERS) | BELL_SLEEPERS; /* S2 */
+    uint32_t seen = fetch_or_acquire(bell, CELL_SLEEPERS) | CELL_SLEEPERS; /* S2 */
     if (look(self) != EAGAIN)
         return true;
     return wait_parks(wait, true, bell, seen);

@@ -8,8 +8,8 @@
  *   arrivals   members that have arrived in this phase
  *   rounds     complete phases
  *   closed     members that have closed
- *   bell       on which members sleep: grows by 2 when a phase is complete and when a
- *              member closes; the lowest bit is set while members may be asleep
+ *   bell       the cell on which members sleep (barriers/cells.h): advances when a
+ *              phase is complete and when a member closes
  *   place      of a member: who it is, the number of the last phase in which it has
  *              arrived, counted from 1, and whether it has closed
  *
