@@ -52,13 +52,13 @@ static void print_thread(const struct thread *thread)
         fprintf(stderr, " waits for");
         for (unsigned i = 0; i < thread->watch_count; i++) {
             fprintf(stderr, i ? "\n    and for" : "");
-            print_cell(thread->watch[i].address, thread->watch[i].size);
+            print_cell(cell_at(thread->cell[i]), thread->watch[i].size);
         }
-    } else if (!thread->waited_for.address) {
+    } else if (!thread->waited_size) {
         fprintf(stderr, " runs without changing memory");
     } else {
         fprintf(stderr, " polls");
-        print_cell(thread->waited_for.address, thread->waited_for.size);
+        print_cell(cell_at(thread->waited_cell), thread->waited_size);
     }
     fprintf(stderr, "\n");
 }

@@ -16,6 +16,9 @@ struct event_handlers {
 };
 extern const struct event_handlers *event_handlers;
 
+/* Call this before threads start. */
+void event_loop_start(void);
+
 /* Handles events until one of them resumes a thread, which is returned. */
 struct thread *next_thread(void);
 

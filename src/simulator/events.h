@@ -30,6 +30,7 @@ struct events {
     struct event *heap; /* no event is later than any of its four children */
     uint32_t count, space;
     uint64_t sequence;
+    uint64_t time; /* of the latest event taken: nothing happens earlier any more */
 };
 extern struct events events;
 

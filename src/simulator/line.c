@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "simulator/line.h"
-
-struct line_sets line_sets;
+#include "simulator/holders.h"
 
 void lines_start(void)
 {
     unsigned cores = (unsigned)(machine.cpus / machine.threads_per_core);
-    line_sets.core_words = (cores + 63) / 64;
-    line_sets.place_words = (unsigned)(machine.places + 63) / 64;
-    unsigned words = 2 * line_sets.core_words + line_sets.place_words;
-    memory_start(sizeof(struct line) + words * sizeof(uint64_t));
+    set_sizes.core_words = (cores + SET_BITS - 1) / SET_BITS;
+    set_sizes.place_words = (unsigned)(machine.places + SET_BITS - 1) / SET_BITS;
+    memory_start(2 * set_sizes.core_words + set_sizes.place_words);
 }
 
 void line_touch(struct line *line, unsigned place)

@@ -18,6 +18,7 @@ enum {
     ARENA_LINES = ARENA_BYTES >> LINE_SHIFT,
     ARENA_PAGES = ARENA_BYTES >> PAGE_SHIFT,
     PAGE = 1 << PAGE_SHIFT,
+    HUGE_PAGE = 2 << 20,
 };
 
 static void *reserve(uintptr_t at, size_t bytes)
@@ -30,14 +31,15 @@ static void *reserve(uintptr_t at, size_t bytes)
     return found;
 }
 
-void memory_start(size_t line_bytes)
+void memory_start(size_t set_words)
 {
     uintptr_t start = (uintptr_t)&__data_start & ~(uintptr_t)(PAGE - 1);
     memory.statics = (const char *)start;
     memory.static_bytes = (uintptr_t)&_end - start;
-    memory.line_bytes = line_bytes;
+    memory.set_words = set_words;
     size_t lines = ARENA_LINES + (memory.static_bytes >> LINE_SHIFT) + 1;
-    memory.lines = reserve(0, lines * line_bytes);
+    memory.lines = reserve(0, lines << RECORD_SHIFT);
+    memory.sets = reserve(0, lines * set_words * sizeof *memory.sets);
     page_home = reserve(0, ARENA_PAGES * sizeof *page_home);
     reserve(ARENA_START, ARENA_BYTES);
 }
@@ -64,26 +66,42 @@ void *memory_pages(size_t bytes, int place)
     return start;
 }
 
-void *memory_stack(size_t bytes)
+static void *between_guards(char *start, size_t bytes)
 {
-    char *start = take(bytes + 2 * PAGE);
-    if (!start)
-        simulated_die("out of memory for thread stacks; use fewer threads");
     mprotect(start, PAGE, PROT_NONE);
     mprotect(start + PAGE + bytes, PAGE, PROT_NONE);
     return start + PAGE;
 }
 
-uint32_t line_index(const void *address)
+void *memory_stack(size_t bytes)
 {
-    uintptr_t offset = (uintptr_t)address - ARENA_START;
-    if (offset < ARENA_BYTES)
-        return (uint32_t)(offset >> LINE_SHIFT);
-    offset = (uintptr_t)address - (uintptr_t)memory.statics;
-    if (offset >= memory.static_bytes)
-        simulated_die("a cell lies outside simulated memory; put it in shared_pages(), "
-                      "a static variable or a worker's stack");
-    return ARENA_LINES + (uint32_t)(offset >> LINE_SHIFT);
+    char *start = take(bytes + 2 * PAGE);
+    if (!start)
+        simulated_die("out of memory for thread stacks; use fewer threads");
+    return between_guards(start, bytes);
+}
+
+void *memory_host_stack(size_t bytes)
+{
+    return between_guards(reserve(0, bytes + 2 * PAGE), bytes);
+}
+
+void *memory_host_table(size_t bytes)
+{
+    uintptr_t start = (uintptr_t)reserve(0, bytes + HUGE_PAGE);
+    return (void *)((start + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
+}
+
+void memory_use_huge_pages(void *table, size_t bytes)
+{
+    bytes = (bytes + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
+    (void)madvise(table, bytes, MADV_HUGEPAGE); /* only faster */
+}
+
+void refuse_cell(void)
+{
+    simulated_die("a cell lies outside simulated memory; put it in shared_pages(), "
+                  "a static variable or a worker's stack");
 }
 
 /* Multiplicative hash: D. Knuth, "The Art of Computer Programming", vol. 3, 6.4. */

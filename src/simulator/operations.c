@@ -3,6 +3,7 @@
  * arrives. */
 #include "simulator/cells.h"
 #include "simulator/event_loop.h"
+#include "simulator/holders.h"
 #include "simulator/marks.h"
 #include "simulator/requests.h"
 #include "simulator/stores.h"
@@ -58,7 +59,7 @@ uint64_t simulated_load(const void *address, unsigned size)
     uint64_t at = readable_at(line, self, self->now);
     uint32_t epoch = line->epoch;
     if (at == self->now) {
-        if (!has(holders_of(line), self->core) || at < line->written_at)
+        if (!line_is_held(line, self->core) || at < line->written_at)
             epoch--; /* a copy of the previous epoch, lost or about to be */
         self->now += machine.local.l1;
     } else {

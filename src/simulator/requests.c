@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "simulator/requests.h"
+#include "simulator/holders.h"
 #include "simulator/marks.h"
 #include "simulator/routes.h"
 #include "simulator/scheduler.h"
-
-#include <string.h>
 
 struct transfers transfers;
 
@@ -18,14 +17,16 @@ struct expiry {
 
 /* Former owners keep hitting until the probe arrives. A core seldom has two such lines;
  * the oldest entry is overwritten. */
-static struct expiry graces[CPUS_MAX][GRACES];
+static struct expiry graces[CPUS_MAX][GRACES] __attribute__((aligned(64)));
 
 /* The times at which requested copies arrive; reads wait until then. On overflow, all
- * lines without an entry count as arriving with the latest that was evicted. */
+ * lines without an entry count as arriving with the latest that was evicted. Nearly
+ * always only the first entry is in use. */
 static struct arrivals {
     uint64_t last, others;
-    struct expiry expiry[ARRIVALS];
+    struct expiry first;
 } arrivals[CPUS_MAX];
+static struct expiry further_arrivals[CPUS_MAX][ARRIVALS - 1];
 
 static bool exclusive(const struct line *line)
 {
@@ -54,13 +55,20 @@ static void give_grace(uint32_t number, unsigned core, uint64_t until)
     *oldest = (struct expiry){number, until};
 }
 
+/* The place of a copy that has arrived, or of the one that will first. */
+static struct expiry *first_arrival(unsigned core)
+{
+    struct expiry *first = &arrivals[core].first;
+    for (int i = 0; i < ARRIVALS - 1 && first->until > events.time; i++)
+        if (further_arrivals[core][i].until < first->until)
+            first = &further_arrivals[core][i];
+    return first;
+}
+
 static void expect_arrival(uint32_t number, unsigned core, uint64_t at)
 {
     struct arrivals *of_core = &arrivals[core];
-    struct expiry *oldest = of_core->expiry;
-    for (int i = 1; i < ARRIVALS; i++)
-        if (of_core->expiry[i].until < oldest->until)
-            oldest = &of_core->expiry[i];
+    struct expiry *oldest = first_arrival(core);
     of_core->others = later(of_core->others, oldest->until);
     of_core->last = later(of_core->last, at);
     *oldest = (struct expiry){number, at};
@@ -69,24 +77,26 @@ static void expect_arrival(uint32_t number, unsigned core, uint64_t at)
 static uint64_t arrival_at(uint32_t number, unsigned core, uint64_t now)
 {
     const struct arrivals *of_core = &arrivals[core];
-    uint64_t at = now;
     if (of_core->last <= now)
         return now;
-    for (int i = 0; i < ARRIVALS; i++)
-        if (of_core->expiry[i].line == number)
-            at = later(at, of_core->expiry[i].until);
+    uint64_t at = now;
+    if (of_core->first.line == number)
+        at = later(at, of_core->first.until);
+    for (int i = 0; i < ARRIVALS - 1; i++)
+        if (further_arrivals[core][i].line == number)
+            at = later(at, further_arrivals[core][i].until);
     return later(at, of_core->others);
 }
 
 uint64_t readable_at(struct line *line, const struct thread *thread, uint64_t now)
 {
-    if (has(holders_of(line), thread->core)) {
+    if (line_is_held(line, thread->core)) {
         if (now >= line->written_at || line->kept ||
             line->writer / machine.threads_per_core != thread->core)
             return arrival_at(line_number(line), thread->core, now);
         return line->written_at;
     }
-    if (now < line->ended_until && has(former_holders_of(line), thread->core))
+    if (now < line->ended_until && line_was_held(line, thread->core))
         return now;
     return now < grace_until(line_number(line), thread->core) ? now : UINT64_MAX;
 }
@@ -105,41 +115,26 @@ uint64_t writable_at(struct line *line, const struct thread *thread, uint64_t no
     return now < grace_until(line_number(line), thread->core) ? now : UINT64_MAX;
 }
 
-static void hold(struct line *line, unsigned core)
-{
-    if (has(holders_of(line), core))
-        return;
-    add_to(holders_of(line), core);
-    add_to(holding_places_of(line), place_of(core));
-    line->sharers++;
-}
-
-static void hold_nobody(struct line *line)
-{
-    memset(holders_of(line), 0, line_sets.core_words * sizeof(uint64_t));
-    memset(holding_places_of(line), 0, line_sets.place_words * sizeof(uint64_t));
-    line->sharers = 0;
-    line->owner = NOBODY;
-}
-
 static void watchers_lose(struct line *line, uint64_t time)
 {
+    if (line->watchers)
+        thread_fetch(thread_of_watch(line->watchers));
     event_push(time, EVENT_LOST, line_number(line));
 }
 
 /* Invalidates all copies at `lost`, except that of `keeper`. */
 static void end_epoch(struct line *line, unsigned keeper, uint64_t lost)
 {
-    line->kept = keeper != NOBODY && has(holders_of(line), keeper);
+    line->kept = keeper != NOBODY && line_is_held(line, keeper);
     if (exclusive(line) && line->owner != NOBODY) {
         if (line->owner != keeper)
             give_grace(line_number(line), line->owner, lost);
     } else if (line->sharers) {
-        memcpy(former_holders_of(line), holders_of(line),
-               line_sets.core_words * sizeof(uint64_t));
+        line_note_formers(line);
         line->ended_until = lost;
     }
-    hold_nobody(line);
+    line->sharers = 0;
+    line->owner = NOBODY;
     line->epoch++;
     if (line->watchers)
         watchers_lose(line, lost);
@@ -170,7 +165,7 @@ static void read_by(struct line *line, const struct thread *thread, uint64_t don
         if (line->state == MACHINE_SHARED)
             line->owner = NOBODY;
     }
-    hold(line, thread->core);
+    line_hold(line, thread->core);
 }
 
 /* Serves a store or an atomic. With the protocol `home`, a core that stores keeps its
@@ -186,9 +181,9 @@ static void written_by(struct line *line, const struct thread *thread,
     line->last_writer = thread->index;
     if (!at_home) {
         line->owner = thread->core;
-        hold(line, thread->core);
+        line_hold(line, thread->core);
     } else if (operation == MACHINE_STORE) {
-        hold(line, thread->core);
+        line_hold(line, thread->core);
     }
 }
 

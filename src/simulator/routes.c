@@ -6,6 +6,7 @@
  * of the other two is half of the difference to the figure for the nearest distance.
  */
 #include "simulator/routes.h"
+#include "simulator/holders.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,17 +16,12 @@ static uint64_t *places_at;
 
 static const uint64_t *places_so_far(unsigned place, unsigned distance)
 {
-    return places_at + (place * machine.distances + distance) * line_sets.place_words;
-}
-
-unsigned place_of(unsigned core)
-{
-    return machine.place_of_cpu[core * machine.threads_per_core];
+    return places_at + (place * machine.distances + distance) * set_sizes.place_words;
 }
 
 void routes_start(void)
 {
-    size_t words = machine.places * machine.distances * line_sets.place_words;
+    size_t words = machine.places * machine.distances * set_sizes.place_words;
     places_at = calloc(words, sizeof *places_at);
     if (!places_at)
         simulated_die("out of memory for the distances between places");
@@ -43,6 +39,8 @@ static unsigned distance(unsigned from, unsigned to)
 /* Returns twice the latency of a leg, beyond that of a transfer within a place. */
 static uint32_t leg(const uint32_t *row, unsigned from, unsigned to)
 {
+    if (from == to)
+        return 0;
     uint32_t near = row[distance(from, from)], cost = row[distance(from, to)];
     return cost > near ? cost - near : 0;
 }
@@ -59,10 +57,11 @@ static uint32_t via_home(const uint32_t *row, unsigned requester, unsigned home,
 /* Returns the place nearest to `place` that holds the line. */
 static unsigned nearest(struct line *line, unsigned place)
 {
-    const uint64_t *holding = holding_places_of(line);
+    uint64_t space[PLACE_WORDS_MAX];
+    const uint64_t *holding = holding_places(line, space);
     for (unsigned away = 0; away < machine.distances; away++) {
         const uint64_t *there = places_so_far(place, away);
-        for (unsigned i = 0; i < line_sets.place_words; i++)
+        for (unsigned i = 0; i < set_sizes.place_words; i++)
             if (holding[i] & there[i])
                 return i * 64 + (unsigned)__builtin_ctzll(holding[i] & there[i]);
     }
@@ -72,11 +71,12 @@ static unsigned nearest(struct line *line, unsigned place)
 /* Returns the distance of the place furthest from `place` that holds the line. */
 static unsigned furthest(struct line *line, unsigned place)
 {
-    const uint64_t *holding = holding_places_of(line);
+    uint64_t space[PLACE_WORDS_MAX];
+    const uint64_t *holding = holding_places(line, space);
     const unsigned near = distance(place, place);
     for (unsigned away = (unsigned)machine.distances - 1; away > near; away--) {
         const uint64_t *there = places_so_far(place, away);
-        for (unsigned i = 0; i < line_sets.place_words; i++)
+        for (unsigned i = 0; i < set_sizes.place_words; i++)
             if (holding[i] & there[i])
                 return away;
     }
@@ -87,9 +87,11 @@ static unsigned furthest(struct line *line, unsigned place)
 static uint32_t via_home_to_all(struct line *line, const uint32_t *row,
                                 unsigned requester)
 {
+    uint64_t space[PLACE_WORDS_MAX];
+    const uint64_t *holding = holding_places(line, space);
     uint32_t longest = 0;
-    for (unsigned i = 0; i < line_sets.place_words; i++)
-        for (uint64_t left = holding_places_of(line)[i]; left; left &= left - 1) {
+    for (unsigned i = 0; i < set_sizes.place_words; i++)
+        for (uint64_t left = holding[i]; left; left &= left - 1) {
             unsigned holder = i * 64 + (unsigned)__builtin_ctzll(left);
             uint32_t cycles = via_home(row, requester, line->home, holder);
             if (cycles > longest)
@@ -101,7 +103,7 @@ static uint32_t via_home_to_all(struct line *line, const uint32_t *row,
 /* Cycles that sharers add to an invalidation; the table has the cost with one. */
 static uint32_t sharers_cost(struct line *line, const struct thread *thread)
 {
-    unsigned others = line->sharers - has(holders_of(line), thread->core);
+    unsigned others = line->sharers - line_is_held(line, thread->core);
     return others > 1
                ? (uint32_t)((others - 1) * machine.sharers.store_millicycles / 1000)
                : 0;
@@ -109,8 +111,9 @@ static uint32_t sharers_cost(struct line *line, const struct thread *thread)
 
 static bool only_in(struct line *line, unsigned place)
 {
-    const uint64_t *holding = holding_places_of(line);
-    for (unsigned i = 0; i < line_sets.place_words; i++)
+    uint64_t space[PLACE_WORDS_MAX];
+    const uint64_t *holding = holding_places(line, space);
+    for (unsigned i = 0; i < set_sizes.place_words; i++)
         if (holding[i] & ~(i == place / 64 ? UINT64_C(1) << place % 64 : 0))
             return false;
     return true;
@@ -163,7 +166,7 @@ static struct route home_route(struct line *line, const struct thread *thread,
     const uint32_t *row = machine.latency[operation][line->state];
     unsigned away = distance(thread->place, line->home);
     if (machine.threads_per_core > 1 && line->state != MACHINE_INVALID &&
-        (has(holders_of(line), thread->core) ||
+        (line_is_held(line, thread->core) ||
          line->writer / machine.threads_per_core == thread->core))
         away = 0;
     uint32_t cycles = row[away];

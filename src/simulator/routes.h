@@ -17,6 +17,4 @@ void routes_start(void);
 struct route route_of(struct line *line, const struct thread *thread,
                       enum machine_operation operation);
 
-unsigned place_of(unsigned core);
-
 #endif

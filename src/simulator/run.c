@@ -114,10 +114,12 @@ static void start_thread(unsigned index, int cpu,
 void threads_run(unsigned count, const int *cpus,
                  void (*body)(unsigned index, void *argument), void *argument)
 {
-    thread_count = threads_left = count;
+    threads_prepare(count);
+    threads_left = count;
     run_started = time_outside;
     event_handlers = &handlers;
     events_start();
+    event_loop_start();
     scheduler_start();
     for (unsigned i = 0; i < count; i++)
         start_thread(i, cpus ? cpus[i] : -1, body, argument);

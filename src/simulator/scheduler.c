@@ -39,7 +39,7 @@ void scheduler_start(void)
 
 bool scheduler_is_wanted(unsigned cpu)
 {
-    return run_queues[cpu].waiting;
+    return queued && run_queues[cpu].waiting;
 }
 
 /* Makes the CPU's thread yield in earnest if it yields while it watches. */

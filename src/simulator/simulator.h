@@ -9,6 +9,7 @@
  *   memory       simulated memory, its lines and their homes
  *   thread       the state of a simulated thread
  *   line         the state of a cache line
+ *   holders      the cores that hold a line
  *   scheduler    which thread runs on which CPU
  *   event_loop   handles events until a thread continues
  *   marks        lines that hardware transactions have read or written
@@ -22,7 +23,7 @@
  *   parking      futexes
  *   operations   the operations of platform/simulated, on cells
  *   deadlock     detects and describes programs that cannot end
- *   energy       energy and transfers
+ *   energy       energy, transfers and events
  *   run          runs threads, and registers the handlers of events
  *   workers      platform/workers.h on the simulated machine
  */

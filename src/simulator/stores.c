@@ -49,8 +49,9 @@ static void apply_oldest(struct thread *thread, uint64_t time)
     write_cell(thread, line, store->address, store->size, store->value, time);
     if (!thread->store_requested)
         watchers_miss(line, thread, time);
-    thread->stores_first = (uint8_t)((thread->stores_first + 1) % STORES_MAX);
-    thread->stores--;
+    /* An empty buffer begins again where the host has it in its cache. */
+    thread->stores_first =
+        --thread->stores ? (uint8_t)((thread->stores_first + 1) % STORES_MAX) : 0;
 }
 
 void store_commits(struct thread *thread, uint64_t time)

@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "simulator/thread.h"
+#include "simulator/memory.h"
 
 struct thread *running;
-struct thread thread_table[THREADS_MAX];
+struct thread *thread_table;
 unsigned thread_count;
 uint64_t time_outside = 1000000; /* not 0, which locks may take for "never" */
 uint64_t run_started;
 uint64_t progress_at;
+
+void threads_prepare(unsigned count)
+{
+    if (!thread_table)
+        thread_table = memory_host_table(THREADS_MAX * sizeof *thread_table);
+    if (count >= MANY_THREADS)
+        memory_use_huge_pages(thread_table, count * sizeof *thread_table);
+    thread_count = count;
+}
 
 struct yielding yielding_of(const struct thread *thread, uint64_t time)
 {

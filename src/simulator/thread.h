@@ -11,6 +11,8 @@
 #include "simulator/simulator.h"
 
 enum { THREADS_MAX = CPUS_MAX, STACK_BYTES = 64 << 10 };
+/* From here on, the simulator spares the host's caches and TLB. */
+enum { MANY_THREADS = 256 };
 enum { STORES_MAX = 64, WATCHES_MAX = 32, MISSES_MAX = 32 };
 
 enum thread_state {
@@ -30,17 +32,21 @@ struct store {
     uint32_t size;
 };
 
-/* A cell that a thread has read since it last waited, and the value. While the thread
- * waits, this is an entry in the list of watchers of the cell's line. */
+/* What a thread has read from a cell since it last waited. */
 struct watch {
-    const void *address;
     uint64_t value;
-    uint32_t size, line;
-    uint32_t epoch;          /* of the line, when it was read */
-    uint32_t next, previous; /* watchers of the line; see watching.h */
-    uint64_t arrives;        /* when the requested line arrives; 0: none requested */
+    uint32_t epoch; /* of the line */
+    uint32_t size;
 };
 
+/* While the thread waits, an entry in the list of watchers of the cell's line. */
+struct watcher {
+    uint64_t arrives;        /* when the requested line arrives; 0: none requested */
+    uint32_t next, previous; /* watchers of the line; see watching.h */
+};
+
+/* What each wait and each store touches comes first: a thousand threads take turns, and
+ * none finds its record in the host's nearest cache. */
 struct thread {
     uint64_t now;
     void *stack;     /* saved stack pointer while it does not run */
@@ -51,7 +57,6 @@ struct thread {
     /* Store buffer, in order. */
     uint8_t stores_first, stores;
     bool store_requested; /* the oldest store had to request its line */
-    struct store store[STORES_MAX];
 
     /* Since the last relax(). */
     uint8_t watch_count;
@@ -59,42 +64,46 @@ struct thread {
     bool forwarded; /* it has read a buffered store of its own */
     bool unsettled; /* it has read two values of one cell */
     bool read_clock;
-    struct watch watch[WATCHES_MAX];
+
+    bool timed_out;
+    bool expects_wait; /* it had to wait for the last lock on a slow path */
+    bool in_transaction;
+    bool doomed; /* continues where its transaction began */
 
     /* Waiting. */
+    uint16_t sleepers_next;
     uint64_t since;          /* when it began to watch or park */
     uint64_t yields_at;      /* its first yield while it watches; 0: it never yields */
     uint32_t yield_cycles;   /* from the beginning of a yield until it spins again */
     uint32_t reload_cycles;  /* the last of them, when it has read its cells again */
     uint64_t yields_every;   /* cycles between the beginnings of two yields */
-    struct watch waited_for; /* one of the cells that it last waited for */
     uint64_t timeout_at;     /* UINT64_MAX: never */
     uint64_t timeout_due;    /* when the next EVENT_TIMEOUT is queued */
-    const void *parked_on; /* NULL from the wake-up call on */
-    const void *slept_on;
-    bool timed_out;
-    uint16_t sleepers_next;
-
-    uint64_t started;         /* time */
     uint64_t pausing, parked; /* cycles */
+    uint64_t cold;           /* added to the next access, after a long pause */
+    const void *parked_on;   /* NULL from the wake-up call on */
+    const void *slept_on;
+    /* One of the cells that it last waited for; size 0: none. */
+    uint32_t waited_cell, waited_size;
 
-    bool expects_wait; /* it had to wait for the last lock on a slow path */
-
-    bool in_transaction;
-    bool doomed;          /* continues where its transaction began */
-    uint32_t doom_status; /* why */
-
+    uint32_t cell[WATCHES_MAX]; /* that it watches: numbers, see memory.h */
+    struct watch watch[WATCHES_MAX];
+    struct watcher watcher[WATCHES_MAX];
+    struct store store[STORES_MAX];
     uint64_t misses[MISSES_MAX]; /* when accesses that began ahead end */
 
-    uint64_t cold; /* added to the next access, after a long pause */
-
+    uint32_t doom_status; /* why it is doomed */
+    uint64_t started;     /* time */
     void (*body)(unsigned index, void *argument);
     void *argument;
-};
+} __attribute__((aligned(64)));
 
 extern struct thread *running; /* NULL outside workers */
-extern struct thread thread_table[THREADS_MAX];
+extern struct thread *thread_table;
 extern unsigned thread_count;
+
+/* Makes the table ready for that many threads. */
+void threads_prepare(unsigned count);
 
 /* The simulated time outside workers, which is when the last worker ended, and the time
  * at which the present workers started. */
@@ -103,6 +112,33 @@ extern uint64_t time_outside, run_started;
 /* The time at which memory last changed, or a later time by which a thread is certain
  * to continue. See deadlock.h. */
 extern uint64_t progress_at;
+
+/* The thread whose watch has that number: thread * WATCHES_MAX + index + 1. */
+static inline struct thread *thread_of_watch(uint32_t number)
+{
+    return &thread_table[(number - 1) / WATCHES_MAX];
+}
+
+/*
+ * A thread that has waited for a thousand others is in none of the host's near caches.
+ * These tell the host what will be touched when its line is lost, and when it runs.
+ */
+static inline void thread_fetch(const struct thread *thread)
+{
+    __builtin_prefetch(thread);
+    __builtin_prefetch(&thread->yields_every);
+    __builtin_prefetch(thread->cell);
+    __builtin_prefetch(thread->watch);
+    __builtin_prefetch(thread->watcher);
+}
+
+static inline void thread_fetch_stack(const struct thread *thread)
+{
+    enum { HOST_LINE = 64, FRAMES = 8 };
+    for (int i = 0; i < FRAMES; i++)
+        __builtin_prefetch((const char *)thread->stack + i * HOST_LINE);
+    __builtin_prefetch(thread->store);
+}
 
 static inline void resume_at(struct thread *thread, uint64_t time)
 {

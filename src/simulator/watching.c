@@ -2,6 +2,7 @@
 #include "simulator/watching.h"
 #include "simulator/cells.h"
 #include "simulator/event_loop.h"
+#include "simulator/holders.h"
 #include "simulator/requests.h"
 #include "simulator/scheduler.h"
 #include "simulator/stores.h"
@@ -14,62 +15,62 @@ static uint32_t watch_number(const struct thread *thread, unsigned index)
     return thread->index * (uint32_t)WATCHES_MAX + index + 1;
 }
 
-static struct watch *watch_at(uint32_t number)
+static unsigned index_of(uint32_t number)
 {
-    return &thread_table[(number - 1) / WATCHES_MAX].watch[(number - 1) % WATCHES_MAX];
+    return (number - 1) % WATCHES_MAX;
 }
 
-static struct thread *thread_of(uint32_t number)
+static struct watcher *watcher_at(uint32_t number)
 {
-    return &thread_table[(number - 1) / WATCHES_MAX];
+    return &thread_of_watch(number)->watcher[index_of(number)];
+}
+
+static struct line *line_watched(const struct thread *thread, unsigned index)
+{
+    return line_of_cell(thread->cell[index]);
 }
 
 void remember_read(struct thread *self, struct line *line, uint32_t epoch,
                    const void *address, uint32_t size, uint64_t value)
 {
+    const uint32_t cell = cell_number(line, address);
     unsigned i = 0;
-    while (i < self->watch_count && self->watch[i].address != address)
+    while (i < self->watch_count && self->cell[i] != cell)
         i++;
     if (i == WATCHES_MAX)
         return; /* too many cells: relax() does not watch any */
-    struct watch *watch = &self->watch[i];
-    if (i == self->watch_count)
+    if (i == self->watch_count) {
         self->watch_count++;
-    else if (watch->value != value)
+        self->cell[i] = cell;
+    } else if (self->watch[i].value != value) {
         self->unsettled = true;
-    watch->address = address;
-    watch->value = value;
-    watch->size = size;
-    watch->line = line_number(line);
-    watch->epoch = epoch;
+    }
+    self->watch[i] = (struct watch){value, epoch, size};
 }
 
 static void add_watch(struct thread *thread, unsigned index)
 {
-    struct watch *watch = &thread->watch[index];
-    struct line *line = line_at(watch->line);
+    struct line *line = line_watched(thread, index);
     const uint32_t number = watch_number(thread, index);
-    watch->arrives = 0;
-    watch->previous = 0;
-    watch->next = line->watchers;
-    if (watch->next)
-        watch_at(watch->next)->previous = number;
+    thread->watcher[index] = (struct watcher){.next = line->watchers};
+    if (line->watchers)
+        watcher_at(line->watchers)->previous = number;
     line->watchers = number;
     line->would_be_writers += thread->changes;
 }
 
 static void remove_watch(struct thread *thread, unsigned index)
 {
-    struct watch *watch = &thread->watch[index];
-    struct line *line = line_at(watch->line);
-    if (watch->previous)
-        watch_at(watch->previous)->next = watch->next;
+    struct watcher *watcher = &thread->watcher[index];
+    struct line *line = line_watched(thread, index);
+    if (watcher->previous)
+        watcher_at(watcher->previous)->next = watcher->next;
     else
-        line->watchers = watch->next;
-    if (watch->next)
-        watch_at(watch->next)->previous = watch->previous;
+        line->watchers = watcher->next;
+    if (watcher->next)
+        watcher_at(watcher->next)->previous = watcher->previous;
     line->would_be_writers -= thread->changes;
-    watch->arrives = 0;
+    watcher->arrives = 0;
 }
 
 static void remove_watches(struct thread *thread, uint64_t time)
@@ -87,12 +88,12 @@ void stop_watching(struct thread *thread, uint64_t time)
     resume_at(thread, time);
 }
 
-static bool has_lost(const struct thread *thread, const struct watch *watch,
+static bool has_lost(const struct thread *thread, unsigned index,
                      const struct line *line)
 {
-    if (watch->arrives)
+    if (thread->watcher[index].arrives)
         return false;
-    return watch->epoch != line->epoch ||
+    return thread->watch[index].epoch != line->epoch ||
            (thread->changes && machine.protocol != HOME_EXECUTED &&
             !line_exclusive(line, thread));
 }
@@ -101,14 +102,16 @@ static bool has_lost(const struct thread *thread, const struct watch *watch,
 static void fetch_line(uint32_t number, struct thread *thread, struct line *line,
                        uint64_t time)
 {
-    struct watch *watch = watch_at(number);
-    if (has(holders_of(line), thread->core)) /* a thread of the core has requested it */
-        watch->arrives =
+    uint64_t arrives;
+    if (line_is_held(line, thread->core)) /* a thread of the core has requested it */
+        arrives =
             later(time, later(line->free_at, line->written_at)) + machine.local.l1;
     else
-        watch->arrives = request(line, thread, MACHINE_LOAD, time);
-    watch->epoch = line->epoch;
-    event_push(watch->arrives, EVENT_ARRIVED, number);
+        arrives = request(line, thread, MACHINE_LOAD, time);
+    watcher_at(number)->arrives = arrives;
+    thread->watch[index_of(number)].epoch = line->epoch;
+    thread_fetch_stack(thread);
+    event_push(arrives, EVENT_ARRIVED, number);
 }
 
 /* Returns the time from `time` until the spinning thread's next iteration. */
@@ -126,50 +129,65 @@ struct lost_watch {
     uint32_t number, wait;
 };
 
+/* Fills `in_order` with the places of the watches in the order in which they poll. */
+static void sort_by_phase(const struct lost_watch *losses, uint32_t count,
+                          uint32_t *in_order)
+{
+    uint32_t of_phase[PHASES + 1] = {0};
+    for (uint32_t i = 0; i < count; i++)
+        of_phase[losses[i].wait % PHASES + 1]++;
+    for (int i = 0; i < PHASES; i++)
+        of_phase[i + 1] += of_phase[i];
+    for (uint32_t i = 0; i < count; i++)
+        in_order[of_phase[losses[i].wait % PHASES]++] = i;
+}
+
+static void poll_lost(const struct lost_watch *lost, struct line *line, uint64_t time)
+{
+    struct thread *thread = thread_of_watch(lost->number);
+    if (thread->state != THREAD_WATCHES)
+        return; /* already resumed through another of its cells in this line */
+    if (thread->changes)
+        stop_watching(thread, time + lost->wait);
+    else
+        fetch_line(lost->number, thread, line, time + lost->wait);
+}
+
 /* All watchers poll the line within one spin iteration, each in its own phase. */
 void line_lost(uint32_t number, uint64_t time)
 {
     static struct lost_watch losses[THREADS_MAX * WATCHES_MAX];
     static uint32_t in_order[THREADS_MAX * WATCHES_MAX];
     struct line *line = line_at(number);
-    uint32_t count = 0, of_phase[PHASES + 1] = {0};
-    for (uint32_t i = line->watchers; i; i = watch_at(i)->next)
-        if (has_lost(thread_of(i), watch_at(i), line)) {
-            const uint64_t yields_for = yielding_of(thread_of(i), time).left;
-            if (yields_for) {
+    uint32_t count = 0;
+    for (uint32_t i = line->watchers; i; i = watcher_at(i)->next)
+        if (has_lost(thread_of_watch(i), index_of(i), line)) {
+            const uint64_t yields_for = yielding_of(thread_of_watch(i), time).left;
+            if (yields_for)
                 event_push(time + yields_for, EVENT_POLL, i);
-                continue;
-            }
-            losses[count] = (struct lost_watch){i, until_poll(thread_of(i), time)};
-            of_phase[losses[count++].wait % PHASES + 1]++;
+            else
+                losses[count++] =
+                    (struct lost_watch){i, until_poll(thread_of_watch(i), time)};
         }
-    for (int i = 0; i < PHASES; i++)
-        of_phase[i + 1] += of_phase[i];
-    for (uint32_t i = 0; i < count; i++)
-        in_order[of_phase[losses[i].wait % PHASES]++] = i;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct lost_watch *lost = &losses[in_order[i]];
-        struct thread *thread = thread_of(lost->number);
-        if (thread->state != THREAD_WATCHES)
-            continue; /* already resumed through another of its cells in this line */
-        if (thread->changes)
-            stop_watching(thread, time + lost->wait);
-        else
-            fetch_line(lost->number, thread, line, time + lost->wait);
+    if (count == 1) { /* as where each waits for a line of its own */
+        poll_lost(&losses[0], line, time);
+        return;
     }
+    sort_by_phase(losses, count, in_order);
+    for (uint32_t i = 0; i < count; i++)
+        poll_lost(&losses[in_order[i]], line, time);
 }
 
 /* The watch may have ended, and its number may belong to a new one; an extra poll does
  * no harm. */
 void watch_polls(uint32_t number, uint64_t time)
 {
-    struct thread *thread = thread_of(number);
-    struct watch *watch = watch_at(number);
-    if (thread->state != THREAD_WATCHES ||
-        number > watch_number(thread, 0) + thread->watch_count - 1u)
+    struct thread *thread = thread_of_watch(number);
+    const unsigned index = index_of(number);
+    if (thread->state != THREAD_WATCHES || index >= thread->watch_count)
         return;
-    struct line *line = line_at(watch->line);
-    if (!has_lost(thread, watch, line))
+    struct line *line = line_watched(thread, index);
+    if (!has_lost(thread, index, line))
         return;
     if (thread->changes)
         stop_watching(thread, time);
@@ -177,50 +195,54 @@ void watch_polls(uint32_t number, uint64_t time)
         fetch_line(number, thread, line, time);
 }
 
-static bool has_changed(const struct thread *thread, uint32_t line)
+static bool cell_has_changed(const struct thread *thread, unsigned index)
 {
-    for (unsigned i = 0; i < thread->watch_count; i++) {
-        const struct watch *watch = &thread->watch[i];
-        if (watch->line == line &&
-            cell_value(watch->address, watch->size) != watch->value)
+    const struct watch *watch = &thread->watch[index];
+    return cell_value(cell_at(thread->cell[index]), watch->size) != watch->value;
+}
+
+/* Returns true if a cell in that line has changed. */
+static bool line_has_changed(const struct thread *thread, const struct line *line)
+{
+    for (unsigned i = 0; i < thread->watch_count; i++)
+        if (line_watched(thread, i) == line && cell_has_changed(thread, i))
             return true;
-    }
     return false;
 }
 
 struct thread *line_arrived(uint32_t number, uint64_t time)
 {
-    struct thread *thread = thread_of(number);
-    struct watch *watch = watch_at(number);
-    if (thread->state != THREAD_WATCHES || watch->arrives != time)
+    struct thread *thread = thread_of_watch(number);
+    const unsigned index = index_of(number);
+    struct watcher *watcher = &thread->watcher[index];
+    if (thread->state != THREAD_WATCHES || watcher->arrives != time)
         return NULL; /* the watch of that event has ended */
-    watch->arrives = 0;
-    struct line *line = line_at(watch->line);
-    if (has_changed(thread, watch->line)) {
+    watcher->arrives = 0;
+    struct line *line = line_watched(thread, index);
+    if (line_has_changed(thread, line)) {
         remove_watches(thread, time);
         return thread;
     }
-    if (has_lost(thread, watch, line))
+    if (has_lost(thread, index, line))
         event_push(later(time, line->ended_until), EVENT_POLL, number);
     return NULL;
 }
 
 /* Returns true if the cell has changed and no event will resume its thread. */
-static bool missed_wakeup(const struct thread *thread, const struct watch *watch,
-                          uint64_t time)
+static bool missed_wakeup(const struct thread *thread, unsigned index, uint64_t time)
 {
     enum { SOON = 1000 };
-    const struct line *line = line_at(watch->line);
-    if (watch->arrives || cell_value(watch->address, watch->size) == watch->value)
+    const struct line *line = line_watched(thread, index);
+    if (thread->watcher[index].arrives || !cell_has_changed(thread, index))
         return false;
-    return !has_lost(thread, watch, line) ||
+    return !has_lost(thread, index, line) ||
            time > later(progress_at, line->free_at) + SOON;
 }
 
 void check_watches(const struct thread *thread, uint64_t time)
 {
     for (unsigned i = 0; i < thread->watch_count; i++)
-        if (missed_wakeup(thread, &thread->watch[i], time))
+        if (missed_wakeup(thread, i, time))
             simulated_die("the simulator lost a wake-up, which is a bug in Hasp");
 }
 
@@ -237,12 +259,13 @@ static void watch_all(struct thread *self, uint64_t cycles)
 {
     self->since = self->now;
     self->timed_out = false;
-    self->waited_for = self->watch[0];
+    self->waited_cell = self->cell[0];
+    self->waited_size = self->watch[0].size;
     for (unsigned i = 0; i < self->watch_count; i++)
         add_watch(self, i);
     for (unsigned i = 0; i < self->watch_count; i++) {
-        struct line *line = line_at(self->watch[i].line);
-        if (has_lost(self, &self->watch[i], line)) {
+        struct line *line = line_watched(self, i);
+        if (has_lost(self, i, line)) {
             uint64_t until =
                 readable_at(line, self, self->now) == self->now ? line->ended_until : 0;
             event_push(later(self->now + machine.local.pause, until), EVENT_POLL,
@@ -261,7 +284,7 @@ static bool may_watch(const struct thread *self)
         self->unsettled)
         return false;
     for (unsigned i = 0; i < self->watch_count; i++)
-        if (has_changed(self, self->watch[i].line))
+        if (cell_has_changed(self, i))
             return false;
     return true;
 }

@@ -12,8 +12,6 @@
  *
  * A thread that yields its CPU from time to time while it waits needs no event for
  * that, either, unless another thread wants the CPU.
- *
- * Watch `index` of a thread (thread.h) has number thread * WATCHES_MAX + index + 1.
  */
 #ifndef HASP_SIMULATOR_WATCHING_H
 #define HASP_SIMULATOR_WATCHING_H
