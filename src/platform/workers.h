@@ -16,7 +16,9 @@
  * WORKERS. run_workers runs `count` bodies concurrently, body i on CPU cpus[i] (cpus
  * NULL or cpus[i] -1: any CPU), and returns when all have ended. If a CPU cannot be
  * used, it returns false without running any body. workers_error() returns the reason
- * why the last use_machine or run_workers failed, in words.
+ * why the last use_machine or run_workers failed, in words. workers_take_turns()
+ * returns true if a worker runs alone until it accesses a cell, reads the time or
+ * waits; then workers may share variables that are not cells.
  *
  * TIME. cycles_ordered() returns a timestamp taken after all earlier loads and atomic
  * operations have completed and before any later one starts; after full_fence() that
@@ -59,6 +61,7 @@ const char *machine_name(void);
 bool run_workers(unsigned count, const int *cpus,
                  void (*body)(unsigned index, void *argument), void *argument);
 const char *workers_error(void);
+bool workers_take_turns(void);
 void use_park_cost(uint32_t ns, bool measured);
 
 uint64_t cycles_ordered(void);
@@ -82,6 +85,7 @@ struct platform_counts {
     uint64_t transfers_local;  /* of cache lines, within a node */
     uint64_t transfers_remote; /* between nodes */
     uint64_t energy_pj;
+    uint64_t events; /* of the simulation, which measure what it costs */
     bool known;
 };
 void platform_counts_now(struct platform_counts *counts);

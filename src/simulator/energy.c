@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts transfers and the energy that threads used. A CPU without a thread counts as
- * parked. */
+/* Counts transfers, events and the energy that threads used. A CPU without a thread
+ * counts as parked. */
 #include "simulator/energy.h"
 #include "platform/workers.h"
 #include "simulator/clock.h"
+#include "simulator/events.h"
 #include "simulator/requests.h"
 #include "simulator/scheduler.h"
 
@@ -50,5 +51,6 @@ void platform_counts_now(struct platform_counts *counts)
     counts->energy_pj = closed_pj + (running ? energy_of_run(running->now) : 0) +
                         transfers.local * machine.power.transfer_local_pj +
                         transfers.remote * machine.power.transfer_remote_pj;
+    counts->events = events.sequence;
     counts->known = true;
 }

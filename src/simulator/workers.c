@@ -55,6 +55,11 @@ bool use_machine(const char *path)
     return have_machine;
 }
 
+bool workers_take_turns(void)
+{
+    return true;
+}
+
 const char *machine_name(void)
 {
     return machine.name;

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -121,12 +123,34 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     assert bytes_of(1) == bytes_of(1) != bytes_of(2)
 
 
-def test_a_thousand_cores_run(tmp_path: Path) -> None:
+@pytest.fixture
+def large_machine(tmp_path: Path) -> Path:
     text = load("arm-128").path.read_text()
     text = text.replace("cpus = 128", "cpus = 1024").replace("[8, 4]", "[16, 16]")
     large = tmp_path / "large.toml"
     large.write_text(text)
     machine = tmp_path / "m"
     machine.write_text(flatten(load(str(large))))
-    (record,) = run_jobs([command(machine, 1, lock="mcs", threads=1024)])
-    assert record["operations"] > 50
+    return machine
+
+
+def test_a_thousand_waiters_cost_no_events(large_machine: Path) -> None:
+    job = command(large_machine, 1, lock="mcs", threads=1024)
+    # after all threads have begun to wait
+    (record,) = run_jobs([replace(job, warm_up_ns=2_000_000, duration_ns=2_000_000)])
+    assert record["operations"] > 500
+    transfers = record["transfers_local"] + record["transfers_remote"]
+    assert record["simulator_events"] < 2.5 * transfers
+
+
+def test_memory_grows_with_the_threads_only(large_machine: Path) -> None:
+    def kilobytes(threads: int) -> int:
+        job = command(large_machine, 1, lock="mcs", threads=threads)
+        with subprocess.Popen(job.command, stdout=subprocess.DEVNULL) as run:
+            _, status, usage = os.wait4(run.pid, 0)
+            run.returncode = os.waitstatus_to_exitcode(status)
+        assert run.returncode == 0
+        return usage.ru_maxrss
+
+    few, many = kilobytes(128), kilobytes(1024)
+    assert many - few < 24 * (1024 - 128)

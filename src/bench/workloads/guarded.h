@@ -80,11 +80,11 @@ static inline void ledger_acquired(struct ledger *ledger, struct run *run,
     } else {
         if (counts && ledger->holder && wanted < ledger->released &&
             now > ledger->released)
-            histogram_add(&worker->handover, now - ledger->released);
+            histogram_add(&worker->statistics->handover, now - ledger->released);
         ledger_took(ledger, worker);
     }
     if (counts) {
-        histogram_add(&worker->acquire, now - wanted);
+        histogram_add(&worker->statistics->acquire, now - wanted);
         if (ledger->streak > worker->longest_run)
             worker->longest_run = ledger->streak;
     }

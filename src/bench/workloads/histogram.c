@@ -3,6 +3,8 @@
 
 void histogram_merge(struct histogram *into, const struct histogram *from)
 {
+    if (!from->count)
+        return;
     into->count += from->count;
     into->sum += from->sum;
     if (from->most > into->most)

@@ -76,7 +76,7 @@ void readers_work(struct run *run, struct worker *worker)
         worker->writes += !reads;
         run_count(run, worker, start, ticks());
         if (run_counts(run, acquired))
-            histogram_add(&worker->acquire, acquired - start);
+            histogram_add(&worker->statistics->acquire, acquired - start);
         pause_about(worker, think, run->knobs[KNOB_JITTER]);
     }
 }

@@ -152,7 +152,7 @@ static void add_note(struct player *player, const struct note *note)
     stats->writes += !note->reads;
     if (!run_counts(player->run, note->began))
         return;
-    histogram_add(&player->worker->acquire, note->began - note->wanted);
+    histogram_add(&player->worker->statistics->acquire, note->began - note->wanted);
     stats->acquisitions++;
     stats->elided += note->elided;
     stats->waited += note->began - note->wanted;

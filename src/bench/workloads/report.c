@@ -46,9 +46,10 @@ static void summarize(const struct run *run, struct summary *all)
 {
     for (unsigned i = 0; i < run->threads; i++) {
         const struct worker *worker = &run->workers[i];
-        histogram_merge(&all->acquire, &worker->acquire);
-        histogram_merge(&all->handover, &worker->handover);
-        histogram_merge(&all->operation, &worker->operation);
+        const struct statistics *statistics = &run->statistics[i];
+        histogram_merge(&all->acquire, &statistics->acquire);
+        histogram_merge(&all->handover, &statistics->handover);
+        histogram_merge(&all->operation, &statistics->operation);
         if (worker->longest_run > all->longest_run)
             all->longest_run = worker->longest_run;
         if (worker->aside)
@@ -129,6 +130,7 @@ bool report_print(const struct run *run, const char *lock)
     put_count_if(known, "transfers_local", to->transfers_local - from->transfers_local);
     put_count_if(known, "transfers_remote",
                  to->transfers_remote - from->transfers_remote);
+    put_count_if(known, "simulator_events", to->events - from->events);
     put_if(known && all.operations, "energy_nj_per_op",
            all.operations ? (double)(to->energy_pj - from->energy_pj) / 1e3 /
                                 (double)all.operations

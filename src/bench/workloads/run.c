@@ -49,6 +49,7 @@ static void work(unsigned index, void *argument)
     struct run *run = argument;
     struct worker *worker = &run->workers[index];
     worker->index = index;
+    worker->statistics = &run->statistics[workers_take_turns() ? 0 : index];
     worker->random = run->seed;
     worker->random = random_next(&worker->random) + index; /* mixes small seeds */
     if (run->workload->enter)
@@ -69,7 +70,9 @@ static void work(unsigned index, void *argument)
 
 bool run_measure(struct run *run)
 {
-    run->workers = pages_of(run, run->threads * sizeof *run->workers, -1);
+    run->workers = pages_of(
+        run, run->threads * (sizeof *run->workers + sizeof *run->statistics), -1);
+    run->statistics = (struct statistics *)(run->workers + run->threads);
     run->refused = true;
     if (!run->workers || !run->workload->prepare(run))
         return false;

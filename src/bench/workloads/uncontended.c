@@ -68,7 +68,7 @@ static void hold_measured(struct run *run, struct worker *worker, bool alone)
         mutex_unlock(run, &guarded->mutex);
         run_count(run, worker, start, cycles_drained());
         if (run_counts(run, acquired))
-            histogram_add(&worker->acquire, acquired - start);
+            histogram_add(&worker->statistics->acquire, acquired - start);
         section_think(&section, worker);
         if (!alone)
             store_release(&shared->turn, TURN_OTHER);

@@ -34,6 +34,12 @@ struct knob_description {
 };
 extern const struct knob_description knob_list[KNOB_COUNT];
 
+struct statistics {
+    struct histogram acquire;   /* from the call until the lock is held */
+    struct histogram handover;  /* from a release until a waiter holds the lock */
+    struct histogram operation; /* from its beginning until its effects are visible */
+} __attribute__((aligned(CACHE_LINE)));
+
 struct worker {
     unsigned index;
     bool aside;                 /* a helper that counts no operations */
@@ -46,9 +52,7 @@ struct worker {
     uint64_t longest_gap;       /* between the ends of two operations in the window */
     uint64_t last_end;          /* of an operation within the window, or 0 */
     uint64_t left;              /* time at which it finished */
-    struct histogram acquire;   /* from the call until the lock is held */
-    struct histogram handover;  /* from a release until a waiter holds the lock */
-    struct histogram operation; /* from its beginning until its effects are visible */
+    struct statistics *statistics; /* its own; where workers take turns, the first's */
 } __attribute__((aligned(CACHE_LINE)));
 
 struct run;
@@ -101,6 +105,7 @@ struct run {
     const char *load; /* file of a workload that takes one, or NULL */
 
     struct worker *workers;
+    struct statistics *statistics; /* of each worker */
     void *shared; /* data of the workload */
     struct meeting meeting __attribute__((aligned(CACHE_LINE)));
     uint64_t window_start, window_end;
@@ -158,7 +163,7 @@ static inline void run_count(struct run *run, struct worker *worker, uint64_t st
             worker->longest_gap = end - since;
         worker->last_end = end;
         worker->operations++;
-        histogram_add(&worker->operation, end - start);
+        histogram_add(&worker->statistics->operation, end - start);
     }
 }
 

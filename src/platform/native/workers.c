@@ -45,6 +45,11 @@ bool use_machine(const char *path)
     return false;
 }
 
+bool workers_take_turns(void)
+{
+    return false;
+}
+
 const char *machine_name(void)
 {
     return "this host";
