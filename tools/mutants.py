@@ -41,7 +41,7 @@ OVER_MUTEX_HEADER = "rwlocks/algorithms/rw_mutex.h"
 OTHER_FOLDERS = ("rwlocks/", "spinlocks/", "barriers/")
 
 OPERATION = re.compile(
-    r"\b(?P<name>(?:load|store|exchange|compare_exchange|test_and_set|fetch_\w+?)"
+    r"\b(?P<name>(?:load|equals|store|exchange|compare_exchange|test_and_set|fetch_\w+?)"
     r"_(?P<order>acquire|release|acq_rel)|acquire_if|release_if"
     r"|fence_seq_cst|light_barrier|heavy_barrier|unpark|requeue)\("
 )

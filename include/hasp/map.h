@@ -154,9 +154,9 @@ int hasp_map_remove(struct hasp_map *m, const void *key, size_t key_bytes);
  * map whose keys and values are words: `key_bytes` and `value_bytes` are 8. They may be
  * mixed with all others. They are compiled into the caller, and call the library only
  * where that is not enough: if the table is being resized, if another thread changes
- * the same bucket, for more than three entries in a bucket, if the map has a lock or
- * servers, inside a function that a map calls, and where the system has no membarrier.
- * The first call of a thread, too.
+ * the same bucket, to change a bucket with more than three entries, if the map has a
+ * lock or servers, inside a function that a map calls, and where the system has no
+ * membarrier. The first call of a thread, too.
  *
  * Gets the value of a word.
  * @param value receives the value, or 0 if there is none
@@ -164,10 +164,12 @@ int hasp_map_remove(struct hasp_map *m, const void *key, size_t key_bytes);
  * map's entries are not words */
 static inline int hasp_map_get_word(struct hasp_map *m, uint64_t key, uint64_t *value)
 {
-    int result = words_get(map_within(m), threads_own, key, value);
-    if (unlikely(result == WORDS_ELSEWHERE))
-        result = words_get_anyhow(m, key, value);
-    return result;
+    struct words_found found =
+        words_get(map_within(m), &threads_epochs, threads_own, key);
+    if (unlikely(found.result == WORDS_ELSEWHERE))
+        found = words_get_anyhow(m, key);
+    *value = found.value;
+    return (int)found.result;
 }
 
 /** Starts to fetch the cache line in which a word is looked for, and does not wait. For
@@ -175,14 +177,14 @@ static inline int hasp_map_get_word(struct hasp_map *m, uint64_t key, uint64_t *
  * nothing where the other functions for words would call the library. */
 static inline void hasp_map_prefetch_word(struct hasp_map *m, uint64_t key)
 {
-    words_prefetch(map_within(m), threads_own, key);
+    words_prefetch(map_within(m), &threads_epochs, threads_own, key);
 }
 
 /** Stores a word.
  * @return OK if it has replaced a value, CREATED, BAD_KEY, NO_MEMORY or OVER_BUDGET */
 static inline int hasp_map_put_word(struct hasp_map *m, uint64_t key, uint64_t value)
 {
-    int result = words_put(map_within(m), threads_own, key, value);
+    int result = words_put(map_within(m), &threads_epochs, threads_own, key, value);
     if (unlikely(result == WORDS_ELSEWHERE))
         result = words_put_anyhow(m, key, value);
     return result;
@@ -193,7 +195,7 @@ static inline int hasp_map_put_word(struct hasp_map *m, uint64_t key, uint64_t v
  * NO_MEMORY or OVER_BUDGET */
 static inline int hasp_map_insert_word(struct hasp_map *m, uint64_t key, uint64_t value)
 {
-    int result = words_insert(map_within(m), threads_own, key, value);
+    int result = words_insert(map_within(m), &threads_epochs, threads_own, key, value);
     if (unlikely(result == WORDS_ELSEWHERE))
         result = words_insert_anyhow(m, key, value);
     return result;
@@ -203,7 +205,7 @@ static inline int hasp_map_insert_word(struct hasp_map *m, uint64_t key, uint64_
  * @return OK, ABSENT, BAD_KEY or NO_MEMORY */
 static inline int hasp_map_remove_word(struct hasp_map *m, uint64_t key)
 {
-    int result = words_remove(map_within(m), threads_own, key);
+    int result = words_remove(map_within(m), &threads_epochs, threads_own, key);
     if (unlikely(result == WORDS_ELSEWHERE))
         result = words_remove_anyhow(m, key);
     return result;

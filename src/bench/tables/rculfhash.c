@@ -32,6 +32,12 @@ static int matches(struct cds_lfht_node *node, const void *key)
     return caa_container_of(node, struct entry, node)->key == *(const uint64_t *)key;
 }
 
+/* Its lower bits select the bucket. */
+static unsigned long hash_of(uint64_t key)
+{
+    return hash_fold(key ^ 1, HASH_FIRST ^ key);
+}
+
 static void free_entry(struct rcu_head *head)
 {
     free(caa_container_of(head, struct entry, head));
@@ -41,7 +47,7 @@ static bool get(void *table, uint64_t key, uint64_t *value)
 {
     struct cds_lfht_iter at;
     rcu_read_lock();
-    cds_lfht_lookup(table, hash_word(key, 1), matches, &key, &at);
+    cds_lfht_lookup(table, hash_of(key), matches, &key, &at);
     struct cds_lfht_node *node = cds_lfht_iter_get_node(&at);
     if (node)
         *value = caa_container_of(node, struct entry, node)->value;
@@ -57,7 +63,7 @@ static bool put(void *table, uint64_t key, uint64_t value)
     entry->value = value;
     rcu_read_lock();
     struct cds_lfht_node *old =
-        cds_lfht_add_replace(table, hash_word(key, 1), matches, &key, &entry->node);
+        cds_lfht_add_replace(table, hash_of(key), matches, &key, &entry->node);
     if (old)
         call_rcu(&caa_container_of(old, struct entry, node)->head, free_entry);
     rcu_read_unlock();
@@ -68,7 +74,7 @@ static bool take_out(void *table, uint64_t key)
 {
     struct cds_lfht_iter at;
     rcu_read_lock();
-    cds_lfht_lookup(table, hash_word(key, 1), matches, &key, &at);
+    cds_lfht_lookup(table, hash_of(key), matches, &key, &at);
     struct cds_lfht_node *node = cds_lfht_iter_get_node(&at);
     bool removed = node && cds_lfht_del(table, node) == 0;
     if (removed)

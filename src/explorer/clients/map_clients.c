@@ -146,6 +146,18 @@ static void chain_grows(unsigned thread)
     expect(value || thread == 1, "an entry is not found");
 }
 
+/* Whoever has found an entry in a further bucket finds it again, in another way. */
+static void further_bucket_is_seen(unsigned thread)
+{
+    if (thread == 0) {
+        put_into(&full, 0, FOURTH, FRESH);
+        return;
+    }
+    begin_operation();
+    if (find_anyhow_in(&full, 1, FOURTH))
+        expect(find_in(&full, 1, FOURTH) == FRESH, "an entry vanishes");
+}
+
 /* An entry gets a slot of a further bucket that already has another one. The memory of
  * the slot is cleared, so it looks like the key 0 until the entry is seen. */
 static void further_bucket_fills(unsigned thread)
@@ -193,6 +205,17 @@ static void insertions(unsigned thread)
         take_out(2, SECOND);
     else if (insert_into(&words, thread, SECOND, thread ? OTHER : FRESH) == MAP_CREATED)
         store_relaxed(thread ? &served : &arrived, 1);
+}
+
+/* A slot gets another key. Whoever has been told that the key is present finds it. */
+static void insertion_is_relied_on(unsigned thread)
+{
+    if (thread == 0)
+        take_out(0, FIRST);
+    else if (thread == 1)
+        put(1, SECOND, FRESH);
+    else if (insert_into(&words, 2, SECOND, OTHER) == MAP_OK)
+        expect(find(2, SECOND) == FRESH, "a key is present before it is inserted");
 }
 
 static void finish_insertions(void)
@@ -244,6 +267,11 @@ const struct client map_clients[] = {
      .threads = 3,
      .body = insertions,
      .finish = finish_insertions},
+    {.name = "insert-reuse",
+     .summary = "a slot gets another key, which a third thread inserts, too",
+     .threads = 3,
+     .body = insertion_is_relied_on,
+     .finish = finish_nothing},
     {.name = "updates",
      .summary = "two threads increment the same value",
      .threads = 2,
@@ -331,6 +359,11 @@ const struct client map_clients[] = {
      .threads = 2,
      .body = further_bucket_fills,
      .finish = finish_further},
+    {.name = "chain-found",
+     .summary = "an entry in a further bucket is found, and then found again",
+     .threads = 2,
+     .body = further_bucket_is_seen,
+     .finish = finish_nothing},
     {.name = "iterate",
      .summary = "a thread iterates while an entry is removed and another inserted",
      .threads = 2,

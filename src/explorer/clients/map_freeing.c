@@ -41,7 +41,7 @@ static void replace_node(struct map *map, unsigned thread)
     begin_operation();
     node->value_bytes = FRESH;
     uint64_t control = bucket_lock(bucket);
-    struct node *old = node_at(load_relaxed(&bucket->values[0]));
+    struct node *old = node_at(load_relaxed(bucket_value(bucket, 0)));
     bucket_replace(bucket, 0, (uint64_t)(uintptr_t)node);
     bucket_unlock(bucket, control);
     old->retired.tag = RETIRED_NODE;

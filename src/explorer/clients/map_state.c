@@ -29,7 +29,7 @@ static void *take_link(unsigned thread)
     struct link *link = &links[thread][links_used[thread]++];
     store_relaxed(&link->bucket.control, 0);
     store_relaxed(&link->bucket.keys[0], 0);
-    store_relaxed(&link->bucket.values[0], 0);
+    store_relaxed(bucket_value(&link->bucket, 0), 0);
     return link;
 }
 
@@ -67,13 +67,14 @@ static void prepare(struct map *map, struct block *block, struct block *first_no
     table->count = 1;
     bucket->control.raw = bucket_flipped(0, 0);
     bucket->keys[0].raw = FIRST;
-    bucket->values[0].raw = OLD;
+    bucket_value(bucket, 0)->raw = OLD;
     if (first_node) {
-        bucket->values[0].raw = (uint64_t)(uintptr_t)first_node->bytes;
-        node_at(bucket->values[0].raw)->value_bytes = OLD;
+        bucket_value(bucket, 0)->raw = (uint64_t)(uintptr_t)first_node->bytes;
+        node_at(bucket_value(bucket, 0)->raw)->value_bytes = OLD;
     }
     map->table.raw = (uint64_t)(uintptr_t)table;
     map->epochs = of_map;
+    map->secret = hash_secret(0);
     map->key_bytes = map->value_bytes = WORD;
     map->key_in_slot = true;
     map->value_in_slot = !first_node;
@@ -118,11 +119,11 @@ static void prepare_pair(void)
     for (unsigned i = 0; i < 2; i++) {
         struct bucket *bucket = &table->buckets[i];
         pair_keys[i] = FIRST;
-        while (table_bucket(table, hash_word(pair_keys[i], pair.seed)) != bucket)
+        while (table_bucket(table, hash_word(pair_keys[i], &pair.secret)) != bucket)
             pair_keys[i]++;
         bucket->control.raw = bucket_flipped(0, 0);
         bucket->keys[0].raw = pair_keys[i];
-        bucket->values[0].raw = OLD;
+        bucket_value(bucket, 0)->raw = OLD;
     }
 }
 
@@ -154,7 +155,7 @@ struct lock_descriptor map_client_uses(unsigned variant)
     for (unsigned i = 1; i < BUCKET_SLOTS; i++) {
         bucket->control.raw = bucket_flipped(bucket->control.raw, i);
         bucket->keys[i].raw = FIRST + i;
-        bucket->values[i].raw = OLD;
+        bucket_value(bucket, i)->raw = OLD;
     }
     full.most = 1;
     prepare_pair();
@@ -163,7 +164,7 @@ struct lock_descriptor map_client_uses(unsigned variant)
         struct bucket *old = &links[i / LINKS][i % LINKS].bucket;
         old->control.raw = bucket_flipped(0, 0);
         old->keys[0].raw = FOURTH;
-        old->values[0].raw = OTHER;
+        bucket_value(old, 0)->raw = OTHER;
     }
     return about;
 }
@@ -175,7 +176,8 @@ static int store_into(struct map *map, unsigned thread, uint64_t key, uint64_t v
     int result = WORDS_ELSEWHERE;
     begin_operation();
     if (as_words)
-        result = (only_if_absent ? words_insert : words_put)(map, record, key, value);
+        result = (only_if_absent ? words_insert : words_put)(map, map->epochs, record,
+                                                              key, value);
     if (result == WORDS_ELSEWHERE)
         result = (only_if_absent ? map_insert : map_put)(map, record, word_span(&key),
                                                          word_span(&value));
@@ -197,7 +199,7 @@ int take_out_of(struct map *map, unsigned thread, uint64_t key)
     int result = WORDS_ELSEWHERE;
     begin_operation();
     if (as_words)
-        result = words_remove(map, &records[thread], key);
+        result = words_remove(map, map->epochs, &records[thread], key);
     if (result == WORDS_ELSEWHERE)
         result = map_remove(map, &records[thread], word_span(&key));
     return result;
@@ -205,15 +207,20 @@ int take_out_of(struct map *map, unsigned thread, uint64_t key)
 
 uint64_t find_in(struct map *map, unsigned thread, uint64_t key)
 {
+    begin_operation();
+    struct words_found word = {0, WORDS_ELSEWHERE};
+    if (as_words)
+        word = words_get(map, map->epochs, &records[thread], key);
+    expect(word.result == WORDS_ELSEWHERE || (word.result == MAP_OK) == !!word.value,
+           "a value is not there yet");
+    return word.result == WORDS_ELSEWHERE ? find_anyhow_in(map, thread, key)
+                                          : word.value;
+}
+
+uint64_t find_anyhow_in(struct map *map, unsigned thread, uint64_t key)
+{
     struct map_key sought;
     uint64_t value = 0;
-    begin_operation();
-    int result = WORDS_ELSEWHERE;
-    if (as_words)
-        result = words_get(map, &records[thread], key, &value);
-    expect(result != MAP_OK || value, "a value is not there yet");
-    if (result != WORDS_ELSEWHERE)
-        return value;
     if (!map_key(map, &sought, &key, WORD))
         return 0;
     bool outermost = epochs_enter(&epochs, &records[thread]);

@@ -43,6 +43,9 @@ int insert_into(struct map *map, unsigned thread, uint64_t key, uint64_t value);
 int take_out_of(struct map *map, unsigned thread, uint64_t key);
 uint64_t find_in(struct map *map, unsigned thread, uint64_t key);
 
+/* The same without words.h in any variant, and without begin_operation(). */
+uint64_t find_anyhow_in(struct map *map, unsigned thread, uint64_t key);
+
 static inline struct map_span word_span(const uint64_t *word)
 {
     struct map_span span = {word, WORD};

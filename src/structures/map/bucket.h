@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A bucket: one cache line with up to three entries, which readers read without a lock
- * and without writing. The layout is that of CLHT (T. David, R. Guerraoui, V.
- * Trigonakis, "Asynchronized concurrency", ASPLOS 2015); the version makes it correct
- * for all keys and values, 0 included, and lets a writer replace a value in place.
+ * and without writing. That is the idea of CLHT (T. David, R. Guerraoui, V. Trigonakis,
+ * "Asynchronized concurrency", ASPLOS 2015); the version makes it correct for all keys
+ * and values, 0 included, and lets a writer replace a value in place.
  *
  *   control  PRESENT  a bit for each slot that holds an entry, the lowest bits
  *            LOCKED   a writer holds the bucket and its chain
  *            MOVED    the entries are in the next table; nothing changes any more
- *            version  the other bits; changes with every insertion and removal
+ *            CHAINED  `next` can be another bucket
+ *            version  the other bits; changes with every insertion and removal, and
+ *                     when CHAINED is cleared
  *   next     the next bucket of the chain, or 0
  *   values, keys  two words for each slot
  *
- * The control words of further buckets of a chain have no LOCKED and MOVED.
+ * The control words of further buckets of a chain have no LOCKED, MOVED and CHAINED.
+ *
+ * The word of a slot's value has the number PRESENT << slot, and `next` has the number
+ * 0: who knows the bit of a slot, or 0 if there is none, loads the value, or 0, without
+ * a branch (words.h).
  *
  * I1. Only the holder of LOCKED, or of the lock that stands for it, writes to a bucket,
  *     except that waiting writers set LOCKED.
@@ -31,6 +37,11 @@
  * I6. The acquire of the lock pairs with the release of bucket_unlock; the acquire of
  *     control with the release that made an entry present or the bucket moved; the
  *     acquire of `next` with the release in bucket_append.
+ * I7. CHAINED is set before a bucket is appended to the head, and cleared after the
+ *     last one has been unlinked: a reader that has not found it in control need not
+ *     look at `next`. The release in bucket_append orders the first, that of
+ *     bucket_unlock the second. The version changes when it is cleared, so a control
+ *     word that differs from another by CHAINED alone is the older one.
  */
 #ifndef HASP_STRUCTURES_MAP_BUCKET_H
 #define HASP_STRUCTURES_MAP_BUCKET_H
@@ -38,21 +49,44 @@
 #include "platform/platform.h"
 #include "structures/turn.h"
 
+#include <stddef.h>
+
 enum { BUCKET_SLOTS = 3, BUCKET_LINE = 64 };
 
 enum {
     BUCKET_PRESENT = 1, /* << slot */
     BUCKET_LOCKED = BUCKET_PRESENT << BUCKET_SLOTS,
     BUCKET_MOVED = 2 * BUCKET_LOCKED,
-    BUCKET_VERSION = 2 * BUCKET_MOVED,
+    BUCKET_CHAINED = 2 * BUCKET_MOVED,
+    BUCKET_VERSION = 2 * BUCKET_CHAINED,
+    BUCKET_INCIDENTAL = BUCKET_LOCKED | BUCKET_CHAINED, /* says nothing of the slots */
 };
 
 struct bucket {
-    struct atomic_u64 control, next;
-    struct atomic_u64 values[BUCKET_SLOTS], keys[BUCKET_SLOTS];
+    struct atomic_u64 next;
+    struct atomic_u64 first_values[2]; /* bucket_value() */
+    struct atomic_u64 control;
+    struct atomic_u64 last_value;
+    struct atomic_u64 keys[BUCKET_SLOTS];
 } __attribute__((aligned(BUCKET_LINE)));
 
 _Static_assert(sizeof(struct bucket) == BUCKET_LINE, "a bucket is a line");
+_Static_assert(BUCKET_SLOTS == 3 && BUCKET_PRESENT == 1 &&
+                   offsetof(struct bucket, next) == 0 &&
+                   offsetof(struct bucket, first_values) == 8 &&
+                   offsetof(struct bucket, last_value) == 4 * 8,
+               "values are words 1, 2 and 4");
+
+/* Returns a word of the line. */
+static inline struct atomic_u64 *bucket_word(struct bucket *bucket, uint64_t number)
+{
+    return (struct atomic_u64 *)(void *)bucket + number;
+}
+
+static inline struct atomic_u64 *bucket_value(struct bucket *bucket, unsigned slot)
+{
+    return bucket_word(bucket, (uint64_t)BUCKET_PRESENT << slot);
+}
 
 static inline bool bucket_has(uint64_t control, unsigned slot)
 {
@@ -62,6 +96,13 @@ static inline bool bucket_has(uint64_t control, unsigned slot)
 static inline unsigned bucket_used(uint64_t control)
 {
     return (unsigned)((control & 1) + (control >> 1 & 1) + (control >> 2 & 1));
+}
+
+/* Whether an entry has come or gone, or the bucket has moved, between two reads of
+ * control. */
+static inline bool bucket_changed(uint64_t before, uint64_t after)
+{
+    return (before ^ after) & ~(uint64_t)BUCKET_INCIDENTAL;
 }
 
 static inline struct bucket *bucket_next(struct bucket *bucket)
@@ -88,9 +129,9 @@ static inline enum bucket_search bucket_search(struct bucket *bucket, uint64_t k
         if (i == BUCKET_SLOTS)
             return BUCKET_MISSES;
         *slot = i;
-        *value = load_acquire(&bucket->values[i]);
+        *value = load_acquire(bucket_value(bucket, i));
         uint64_t again = load_relaxed(&bucket->control);
-        if (likely(!((again ^ control) & ~(uint64_t)BUCKET_LOCKED)))
+        if (likely(!bucket_changed(control, again)))
             return BUCKET_HITS;
         control = load_acquire(&bucket->control);
     }
@@ -130,12 +171,12 @@ static inline void bucket_write(struct bucket *bucket, unsigned slot, uint64_t k
                                 uint64_t value)
 {
     store_release(&bucket->keys[slot], key);
-    store_release(&bucket->values[slot], value);
+    store_release(bucket_value(bucket, slot), value);
 }
 
 static inline void bucket_replace(struct bucket *bucket, unsigned slot, uint64_t value)
 {
-    store_release(&bucket->values[slot], value);
+    store_release(bucket_value(bucket, slot), value);
 }
 
 static inline void bucket_append(struct bucket *last, struct bucket *fresh)

@@ -64,7 +64,7 @@ static inline bool chain_slot_matches(const struct chain *chain, struct bucket *
                                       unsigned slot, const struct map_key *key)
 {
     return load_relaxed(&bucket->keys[slot]) == key->word &&
-           map_matches(chain->map, key, load_relaxed(&bucket->values[slot]));
+           map_matches(chain->map, key, load_relaxed(bucket_value(bucket, slot)));
 }
 
 /* Finds the key. If it is absent, `found` is where it can be inserted: a free slot; or
@@ -116,6 +116,10 @@ static inline void chain_insert(struct chain *chain, const struct place *place,
     struct bucket *fresh = &(*spare)->bucket;
     bucket_write(fresh, 0, key, value);
     store_relaxed(&fresh->control, bucket_flipped(0, 0));
+    if (!(chain->control & BUCKET_CHAINED)) {
+        chain->control |= BUCKET_CHAINED;
+        fetch_or_relaxed(&chain->head->control, BUCKET_CHAINED); /* I7 */
+    }
     bucket_append(bucket, fresh);
     *spare = NULL;
 }
@@ -129,7 +133,10 @@ static inline struct link *chain_remove(struct chain *chain, const struct place 
     chain_set_control(chain, bucket, control);
     if (bucket == chain->head || bucket_used(control))
         return NULL;
-    bucket_append(place->before, bucket_next(bucket));
+    struct bucket *next = bucket_next(bucket);
+    bucket_append(place->before, next);
+    if (!next && place->before == chain->head) /* I7 */
+        chain->control += BUCKET_VERSION - (uint64_t)BUCKET_CHAINED;
     return link_of(bucket);
 }
 

@@ -61,7 +61,7 @@ int map_prepare(struct map *map, const struct map_options *options,
         return MAP_BAD_OPTIONS;
     map->memory = *memory;
     map->budget = options->budget ? options->budget : UINT64_MAX;
-    map->seed = options->seed;
+    map->secret = hash_secret(options->seed);
     map->epochs = epochs;
     int result = set_lock(map, options->lock);
     if (result != MAP_OK)
@@ -83,7 +83,7 @@ static void give_nodes(struct map *map, struct bucket *bucket)
     for (; bucket; bucket = bucket_next(bucket))
         for (unsigned i = 0; i < BUCKET_SLOTS; i++)
             if (bucket_has(load_relaxed(&bucket->control), i)) {
-                struct node *node = node_at(load_relaxed(&bucket->values[i]));
+                struct node *node = node_at(load_relaxed(bucket_value(bucket, i)));
                 memory_give(map, node, node_bytes(node));
             }
 }

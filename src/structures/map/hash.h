@@ -1,8 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hash of a key: each step folds the 128-bit product of two mixed words. The
- * construction is that of Wang Yi's wyhash (2019). Each map has a secret seed, so that
- * whoever chooses the keys cannot choose the buckets.
+ * The hash of a key. The bucket of a key depends on the upper bits most.
+ *
+ * A key of at most 8 bytes is mixed with the map's seed, and multiplied. The upper bits
+ * of the product spread keys at equal distances evenly (Knuth, "The Art of Computer
+ * Programming", volume 3, section 6.4), if the multiplier, as a fraction of 2^64, is
+ * far from all fractions with small denominators. So are these, and their products with
+ * powers of 2: no partial quotient of the continued fraction of 2^k times one of them,
+ * k from 0 to 40, is above 29 while the denominator is below 2^22.
+ *
+ * In the hash of a longer key, each step folds the 128-bit product of two mixed words,
+ * as in Wang Yi's wyhash (2019).
+ *
+ * Each map has a secret seed, so that keys that meet in one map do not in another.
+ * Whoever chooses keys of more than 8 bytes cannot choose their buckets; with shorter
+ * ones, who knows the multipliers can raise the odds that some of them meet.
  */
 #ifndef HASP_STRUCTURES_MAP_HASH_H
 #define HASP_STRUCTURES_MAP_HASH_H
@@ -22,10 +34,23 @@ static inline uint64_t hash_fold(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Returns the hash of a key of at most 8 bytes that fills `word`. */
-static inline uint64_t hash_word(uint64_t word, uint64_t seed)
+/* Of a map. */
+struct hash_secret {
+    uint64_t seed, multiplier;
+};
+
+static inline struct hash_secret hash_secret(uint64_t seed)
 {
-    return hash_fold(word ^ seed, HASH_FIRST ^ word);
+    static const uint64_t multipliers[] = {0xa1769a16a29ec6c9u, 0xc36f5a3b98951397u,
+                                           0x4d0b96574b8ff14bu, 0x3dd4c56cf1e30b43u};
+    struct hash_secret secret = {seed, multipliers[seed >> 62]};
+    return secret;
+}
+
+/* Returns the hash of a key of at most 8 bytes that fills `word`. */
+static inline uint64_t hash_word(uint64_t word, const struct hash_secret *secret)
+{
+    return (word ^ secret->seed) * secret->multiplier;
 }
 
 /* Returns `length` bytes, at most 8, as a word whose other bytes are 0. */

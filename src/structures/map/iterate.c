@@ -18,7 +18,7 @@ struct batch {
 
 static uint64_t hash_of(const struct map *map, uint64_t word)
 {
-    return map->key_in_slot ? hash_word(word, map->seed) : word;
+    return map->key_in_slot ? hash_word(word, &map->secret) : word;
 }
 
 static bool same_key(const struct map *map, const struct entry *entry, uint64_t word,
@@ -63,10 +63,10 @@ static bool copy_bucket(struct bucket *bucket, struct entry *entries, unsigned *
         for (unsigned i = 0; i < BUCKET_SLOTS; i++)
             if (bucket_has(control, i)) {
                 entries[*count].word = load_acquire(&bucket->keys[i]);
-                entries[(*count)++].value = load_acquire(&bucket->values[i]);
+                entries[(*count)++].value = load_acquire(bucket_value(bucket, i));
             }
         again = load_acquire(&bucket->control);
-        if (!((control ^ again) & ~(uint64_t)BUCKET_LOCKED))
+        if (!bucket_changed(control, again))
             return true;
     }
 }

@@ -89,7 +89,7 @@ struct node {
 struct map {
     /* Never written while the map is used, except `table`. */
     struct atomic_u64 table __attribute__((aligned(CACHE_LINE)));
-    uint64_t seed;
+    struct hash_secret secret;
     struct epochs *epochs;
     uint32_t key_bytes, value_bytes; /* 0: any length */
     bool key_in_slot, value_in_slot;
@@ -166,9 +166,9 @@ static inline bool map_key(const struct map *map, struct map_key *key,
     key->length = length;
     if (map->key_in_slot) {
         key->word = hash_read((const unsigned char *)bytes, length);
-        key->hash = hash_word(key->word, map->seed);
+        key->hash = hash_word(key->word, &map->secret);
     } else {
-        key->word = key->hash = hash_bytes(bytes, length, map->seed);
+        key->word = key->hash = hash_bytes(bytes, length, map->secret.seed);
     }
     return true;
 }

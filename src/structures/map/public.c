@@ -173,9 +173,10 @@ PUBLIC_INLINE int store_bytes(struct hasp_map *map, enum storing how,
     uint64_t key_word = as_word(key.bytes, key.length, &are_words);
     uint64_t word = as_word(value.bytes, value.length, &are_words);
     int result = WORDS_ELSEWHERE;
-    if (are_words)
-        result = how == PUT ? words_put(&map->map, threads_own, key_word, word)
-                            : words_insert(&map->map, threads_own, key_word, word);
+    if (are_words && how == PUT)
+        result = words_put(&map->map, &threads_epochs, threads_own, key_word, word);
+    else if (are_words)
+        result = words_insert(&map->map, &threads_epochs, threads_own, key_word, word);
     if (unlikely(result == WORDS_ELSEWHERE))
         result = store_anyhow(map, how, key, value);
     return result;
@@ -225,7 +226,7 @@ int hasp_map_remove(struct hasp_map *map, const void *key, size_t key_bytes)
     uint64_t word = as_word(key, key_bytes, &is_word);
     int result = WORDS_ELSEWHERE;
     if (is_word)
-        result = words_remove(&map->map, threads_own, word);
+        result = words_remove(&map->map, &threads_epochs, threads_own, word);
     if (unlikely(result == WORDS_ELSEWHERE))
         result = remove_anyhow(map, span(key, key_bytes));
     return result;
@@ -253,28 +254,28 @@ int hasp_map_get(struct hasp_map *map, const void *key, size_t key_bytes, void *
                  size_t *value_bytes)
 {
     bool is_word = *value_bytes >= sizeof(uint64_t);
-    uint64_t word = as_word(key, key_bytes, &is_word), found = 0;
-    int result = WORDS_ELSEWHERE;
+    uint64_t word = as_word(key, key_bytes, &is_word);
+    struct words_found found = {0, WORDS_ELSEWHERE};
     if (likely(is_word))
-        result = words_get(&map->map, threads_own, word, &found);
-    if (unlikely(result == WORDS_ELSEWHERE))
+        found = words_get(&map->map, &threads_epochs, threads_own, word);
+    if (unlikely(found.result == WORDS_ELSEWHERE))
         return get_anyhow(map, span(key, key_bytes), value, value_bytes);
     /* If the key is absent, stores what was there: no branch could be predicted. */
-    uint64_t old, absent = (uint64_t)0 - (uint64_t)result;
+    uint64_t old, absent = (uint64_t)0 - (uint64_t)found.result;
     memcpy(&old, value, sizeof old);
-    found |= old & absent;
-    memcpy(value, &found, sizeof found);
-    *value_bytes = (*value_bytes & absent) | (sizeof found & ~absent);
-    return result;
+    found.value |= old & absent;
+    memcpy(value, &found.value, sizeof found.value);
+    *value_bytes = (*value_bytes & absent) | (sizeof found.value & ~absent);
+    return (int)found.result;
 }
 
-int words_get_anyhow(struct hasp_map *map, uint64_t key, uint64_t *value)
+struct words_found words_get_anyhow(struct hasp_map *map, uint64_t key)
 {
-    size_t length = sizeof *value;
-    *value = 0;
-    return has_words(&map->map)
-               ? get_anyhow(map, span(&key, sizeof key), value, &length)
-               : MAP_BAD_KEY;
+    struct words_found found = {0, MAP_BAD_KEY};
+    size_t length = sizeof found.value;
+    if (has_words(&map->map))
+        found.result = get_anyhow(map, span(&key, sizeof key), &found.value, &length);
+    return found;
 }
 
 int words_remove_anyhow(struct hasp_map *map, uint64_t key)

@@ -9,7 +9,7 @@ enum {
     SHRINK_SAMPLE = 128,
     SHRINK_GLANCE = 8,    /* looked at first; each look can cost another CPU its line */
     SECOND_SAMPLE = 2048, /* looked at if the first sample is for it */
-    GROW_PERCENT = 90,    /* of an entry, on average */
+    GROW_PERCENT = 70,    /* of an entry, on average */
     SHRINK_PERCENT = 20,  /* likewise */
     GROW_CHANCE = 16,     /* a thread looks one of so many times */
     HELP_BUCKETS = 64,    /* moved at a time, or half of a smaller table */
@@ -79,17 +79,15 @@ static uint64_t percent_near(struct table *table, uint64_t hash, uint64_t bucket
 void resize_consider(struct map *map, struct epochs_record *record, struct table *table,
                      uint64_t hash, bool emptied)
 {
-    uint32_t chance = record->chances++;
     if (emptied) {
         if (table->count / 2 >= map->least && table->count % 2 == 0 &&
-            chance % RESIZE_SHRINK_CHANCE == 0 &&
             percent_near(table, hash, SHRINK_GLANCE) < SHRINK_PERCENT &&
             percent_near(table, hash, SHRINK_SAMPLE) < SHRINK_PERCENT &&
             percent_near(table, hash, SECOND_SAMPLE) < SHRINK_PERCENT)
             resize_begin(map, table, table->count / 2);
         return;
     }
-    if (table->count * 2 <= map->most && chance % GROW_CHANCE == 0 &&
+    if (table->count * 2 <= map->most && record->chances++ % GROW_CHANCE == 0 &&
         percent_near(table, hash, GROW_SAMPLE) > GROW_PERCENT &&
         percent_near(table, hash, SECOND_SAMPLE) > GROW_PERCENT)
         resize_begin(map, table, table->count * 2);
@@ -97,7 +95,7 @@ void resize_consider(struct map *map, struct epochs_record *record, struct table
 
 static uint64_t hash_of(const struct map *map, uint64_t word)
 {
-    return map->key_in_slot ? hash_word(word, map->seed) : word;
+    return map->key_in_slot ? hash_word(word, &map->secret) : word;
 }
 
 /* The chains to which the entries of a bucket go: two if the table grows. */
@@ -201,7 +199,7 @@ static void move_entries(struct targets *targets, struct chain *from)
             struct chain *to = target_of(targets, hash_of(from->map, word));
             struct place place = vacant_place(to);
             struct link *spare = place.slot == BUCKET_SLOTS ? spare_of(targets) : NULL;
-            chain_insert(to, &place, word, load_relaxed(&at->values[i]), &spare);
+            chain_insert(to, &place, word, load_relaxed(bucket_value(at, i)), &spare);
         }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Growing and shrinking. The number of buckets doubles when they hold more than 0.9
+ * Growing and shrinking. The number of buckets doubles when they hold more than 0.7
  * entries on average, so that few chains have a further bucket, and halves when they
  * hold less than a fifth. Nobody counts entries: a thread that had to use a further
  * bucket of a chain, or has emptied a chain, now and then looks at some neighbouring
@@ -19,20 +19,21 @@
 
 #include "structures/map/map.h"
 
-/* A thread that has emptied chains looks one of so many times. */
+/* A thread that has emptied chains looks one of so many times; a power of 2. */
 enum { RESIZE_SHRINK_CHANCE = 128 };
 
-/* Replaces the table if the buckets near this hash suggest that. */
+/* Replaces the table if the buckets near this hash suggest that. `emptied`: by a
+ * smaller one, else by a larger one. */
 void resize_consider(struct map *map, struct epochs_record *record, struct table *table,
                      uint64_t hash, bool emptied);
 
-/* Whether a thread that has removed an entry should call resize_consider(), which
- * counts the chance. If not, counts it here. */
+/* Counts a removal that has emptied a chain. Returns whether the thread should call
+ * resize_consider() for it. */
 static inline bool resize_due(struct epochs_record *record, bool emptied)
 {
-    bool due = emptied & (record->chances % RESIZE_SHRINK_CHANCE == 0);
-    record->chances += emptied & !due;
-    return due;
+    uint32_t before = record->chances;
+    record->chances = before + emptied;
+    return (before ^ record->chances) & RESIZE_SHRINK_CHANCE;
 }
 
 /* Moves some buckets of a table that has a next one. */

@@ -9,7 +9,7 @@
 
 struct hasp_map;
 
-int words_get_anyhow(struct hasp_map *map, uint64_t key, uint64_t *value);
+struct words_found words_get_anyhow(struct hasp_map *map, uint64_t key);
 int words_put_anyhow(struct hasp_map *map, uint64_t key, uint64_t value);
 int words_insert_anyhow(struct hasp_map *map, uint64_t key, uint64_t value);
 int words_remove_anyhow(struct hasp_map *map, uint64_t key);

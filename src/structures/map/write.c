@@ -82,7 +82,7 @@ static void insert(struct write *write, struct chain *chain, const struct place 
 
 static void replace(struct write *write, struct chain *chain, const struct place *place)
 {
-    struct atomic_u64 *value = &place->bucket->values[place->slot];
+    struct atomic_u64 *value = bucket_value(place->bucket, place->slot);
     note_old(write, chain, load_relaxed(value));
     bucket_replace(place->bucket, place->slot, write->value);
     write->node = NULL;
@@ -92,7 +92,7 @@ static void replace(struct write *write, struct chain *chain, const struct place
 static void take_out(struct write *write, struct chain *chain,
                      const struct place *place)
 {
-    note_old(write, chain, load_relaxed(&place->bucket->values[place->slot]));
+    note_old(write, chain, load_relaxed(bucket_value(place->bucket, place->slot)));
     write->old_link = chain_remove(chain, place);
     write->emptied = bucket_used(chain->control) == 0;
     write->result = MAP_OK;
@@ -129,7 +129,7 @@ static void apply_update(struct write *write, struct chain *chain)
     if (write->wants_spare)
         return;
     if (found) {
-        word = load_relaxed(&place.bucket->values[place.slot]);
+        word = load_relaxed(bucket_value(place.bucket, place.slot));
         old = map_value(map, &word);
     }
     write->result = found ? MAP_OK : MAP_ABSENT;
@@ -203,7 +203,8 @@ static inline __attribute__((always_inline)) int write_run(struct map *map,
                      *current = map_table(map);
         if (unlikely(table_next(current)))
             resize_help(map, record, current);
-        else if (unlikely(write->overflowed || write->emptied))
+        else if (unlikely(write->overflowed) ||
+                 unlikely(resize_due(record, write->emptied)))
             resize_consider(map, record, table, write->key.hash, write->emptied);
         epochs_leave(record, outermost);
         done = write_needs_no_more(map, write);

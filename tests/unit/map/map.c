@@ -141,6 +141,29 @@ static void test_growing_and_shrinking(const char *lock)
     hasp_map_destroy(map);
 }
 
+/* One chain of buckets, from which entries are removed in another order each time. */
+static void test_chain(const char *lock)
+{
+    enum { KEYS = 10, STEP = 3 };
+    struct hasp_map *map = NULL;
+    struct hasp_map_options options = {
+        .key_bytes = WORD, .value_bytes = WORD, .least_buckets = 1, .most_buckets = 1};
+    set_way(&options, lock);
+    CHECK_EQUAL(hasp_map_create(&map, &options), HASP_MAP_OK);
+    for (uint64_t first = 0; first < KEYS; first++) {
+        for (uint64_t i = 0; i < KEYS; i++)
+            CHECK_EQUAL(put(map, i, i), HASP_MAP_CREATED);
+        for (uint64_t i = 0; i < KEYS; i++) {
+            CHECK_EQUAL(take(map, (first + i * STEP) % KEYS), HASP_MAP_OK);
+            for (uint64_t j = 0; j < KEYS; j++) {
+                uint64_t key = (first + j * STEP) % KEYS;
+                CHECK_EQUAL(value_of(map, key), j <= i ? UINT64_MAX : key);
+            }
+        }
+    }
+    hasp_map_destroy(map);
+}
+
 static enum hasp_map_change count_up(void *argument, const void *value, size_t length,
                                      struct hasp_map_value *fresh)
 {
@@ -357,6 +380,8 @@ int main(int count, char **words)
         test_words("mcs");
         test_words("servers=1");
         test_words("all-by=8");
+        test_chain(NULL);
+        test_chain("mcs");
         test_growing_and_shrinking(NULL);
         test_growing_and_shrinking("mcs");
         test_growing_and_shrinking("servers=2");
