@@ -194,16 +194,24 @@ def test_one_thread_with_nearly_all_acquisitions_does_not_own_its_lock(
     assert site.locks == 2
 
 
-def test_busy_threads_do_not_wait_in_the_kernel(tmp_path: Path) -> None:
-    """Workers with a CPU half of the time, which they leave by their own will."""
+def test_threads_sleep_in_the_kernel_unless_they_are_busy(tmp_path: Path) -> None:
+    """Workers with a CPU half of the time, which they leave by their own will.
+
+    While a section lasts they may sleep in it; only the rest is certainly outside.
+    """
     made = synthetic(cpu=SECOND // 2)
     for thread in made.records[ChunkKind.THREADS]:
-        thread["voluntary"], thread["involuntary"] = 50, 0
+        thread["voluntary"], thread["involuntary"] = EACH // 4, 0
     profile = load_profile(made.write(tmp_path / "hasp.trace"))
+    absent, held = (GAP + OUTER + INNER) / 2, OUTER + INNER
     (role,) = rebuild(profile, 64).roles
-    assert role.gap_ns == pytest.approx(GAP, rel=WITHIN)
+    assert role.idle_ns == pytest.approx(absent - held, rel=WITHIN)
+    assert role.gap_ns == pytest.approx(GAP - role.idle_ns, rel=WITHIN)
+    assert role.waits == pytest.approx(0.25, rel=WITHIN)
+    assert role.rate == pytest.approx(1 / (GAP + OUTER + INNER), rel=WITHIN)
     (role,) = rebuild(profile, 64, busy=True).roles
-    assert role.gap_ns == pytest.approx(GAP - (GAP + OUTER + INNER) / 2, rel=WITHIN)
+    assert role.idle_ns == 0
+    assert role.gap_ns == pytest.approx(GAP - absent, rel=WITHIN)
 
 
 def server(cpu: int, idle: int, pid: int = 4242) -> Synthetic:

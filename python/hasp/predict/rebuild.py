@@ -27,6 +27,8 @@ from hasp.predict.roles import (
     groups,
     preempted_factor,
     scaling,
+    sleeps_of,
+    slept_ns,
 )
 from hasp.predict.short_sections import fitted
 from hasp.profile.diagnosis.what_if.network import Customer, Network, Station, network
@@ -72,7 +74,13 @@ def rebuild(
         [preempted_factor(one, threads) for one in group.customers] for group in found
     ]
     roles = [
-        _idle(_role(group, scales, order, own, threads, busy), group, idling, busy)
+        _idle(
+            _role(group, scales, order, own, threads, busy),
+            group,
+            idling,
+            threads,
+            busy,
+        )
         for group, scales, own in zip(
             found, scaling(found, profile), factors, strict=True
         )
@@ -180,8 +188,8 @@ def _role(
     held: dict[int, list[float]] = {}  # sum of weighted times, sum of weights
     reads: dict[int, float] = {}
     for one, factor in pairs:
-        work = one.outside_ns - min(one.idle_ns, one.outside_ns)
-        work = one.population * (work - _recording(one, threads))
+        rested = _waited_ns(one) if busy else _rested_ns(one, threads)
+        work = one.population * (one.outside_ns - rested - _recording(one, threads))
         gap += max(0.0, work - absent_ns(one, threads) if busy else work / factor)
         for site, visit in one.visits.items():
             number = one.population * visit.number
@@ -196,8 +204,7 @@ def _role(
             sums[1] += weight
     # The recorded rate is that of threads with a CPU and without a recorder, too.
     lived = sum(
-        one.population * _lived_ns(one, factor, _recording(one, threads))
-        for one, factor in pairs
+        one.population * _lived_ns(one, factor, threads) for one, factor in pairs
     )
     return Role(
         group.name,
@@ -212,14 +219,21 @@ def _role(
     )
 
 
-def _idle(role: Role, group: Group, idling: Mapping[int, Idling], busy: bool) -> Role:
+def _idle(
+    role: Role,
+    group: Group,
+    idling: Mapping[int, Idling],
+    threads: Mapping[int, Thread],
+    busy: bool,
+) -> Role:
     """Return the role with its waits for work; with `busy` there are none."""
     if busy:
         return role
     idle = waits = 0.0
     for one in group.customers:
-        idle += one.population * min(one.idle_ns, one.outside_ns)
-        waits += one.population * waits_of(one, idling)
+        idle += one.population * _rested_ns(one, threads)
+        in_kernel = sleeps_of(one, threads) if slept_ns(one, threads) else 0.0
+        waits += one.population * max(waits_of(one, idling), in_kernel)
     sections = group.sections
     return replace(role, idle_ns=idle / sections, waits=waits / sections)
 
@@ -237,10 +251,24 @@ def _fitted(
     return fitted(customer, recording, profile.overhead.pair_ns)
 
 
-def _lived_ns(customer: Customer, factor: float, recording: float) -> float:
+def _lived_ns(
+    customer: Customer, factor: float, threads: Mapping[int, Thread]
+) -> float:
     """Return the time that a thread would have taken with a CPU of its own."""
-    idle = min(customer.idle_ns, customer.outside_ns)
-    return idle + max(1.0, customer.lived_ns - idle - recording) / factor
+    rested = _rested_ns(customer, threads)
+    ran = customer.lived_ns - rested - _recording(customer, threads)
+    return rested + max(1.0, ran) / factor
+
+
+def _waited_ns(customer: Customer) -> float:
+    """Return how long each thread waited for work outside of sections."""
+    return min(customer.idle_ns, customer.outside_ns)
+
+
+def _rested_ns(customer: Customer, threads: Mapping[int, Thread]) -> float:
+    """Return the same with its sleep in the kernel."""
+    rested = customer.idle_ns + slept_ns(customer, threads)
+    return min(rested, customer.outside_ns)
 
 
 def _mean(sums: Sequence[float] | None) -> float:

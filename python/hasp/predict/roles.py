@@ -118,20 +118,43 @@ def absent_ns(customer: Customer, threads: Mapping[int, Thread]) -> float:
     return max(0.0, lived - idle - known)
 
 
-def preempted_factor(customer: Customer, threads: Mapping[int, Thread]) -> float:
-    """Return how much longer its times were because it had no CPU, at least 1.
+def sleeps_of(customer: Customer, threads: Mapping[int, Thread]) -> float:
+    """Return how often each of its threads gave up its CPU by its own will."""
+    own = [threads[number] for number in customer.threads if number in threads]
+    return sum(thread.voluntary for thread in own) / customer.population
+
+
+def lost_ns(customer: Customer, threads: Mapping[int, Thread]) -> float:
+    """Return the time for which its threads had lost their CPU to others.
 
     A thread that neither waits for a lock nor idles runs, or sleeps by its own will, or
     has lost its CPU. Its context switches tell the last two apart.
     """
     own = [threads[number] for number in customer.threads if number in threads]
-    lived = customer.population * customer.lived_ns
-    idle = customer.population * customer.idle_ns
-    waited = sum(thread.wait_ns for thread in own)
-    switches = sum(thread.voluntary + thread.involuntary for thread in own)
+    involuntary = sum(thread.involuntary for thread in own)
+    switches = involuntary + sum(thread.voluntary for thread in own)
     if not sum(thread.cpu_ns for thread in own) or not switches:
-        return 1.0
-    lost = absent_ns(customer, threads)
-    lost *= sum(thread.involuntary for thread in own) / switches
-    busy = max(lived - idle - waited, 1.0)
+        return 0.0
+    return absent_ns(customer, threads) * involuntary / switches
+
+
+def slept_ns(customer: Customer, threads: Mapping[int, Thread]) -> float:
+    """Return how long each of its threads slept in the kernel outside of sections.
+
+    That is for I/O, for requests or for a time; as much of it as fits into sections may
+    have been there. Waits on condition variables and for locks do not count.
+    """
+    if not sleeps_of(customer, threads):
+        return 0.0
+    absent = absent_ns(customer, threads) - lost_ns(customer, threads)
+    return max(0.0, absent / customer.population - customer.locked_ns)
+
+
+def preempted_factor(customer: Customer, threads: Mapping[int, Thread]) -> float:
+    """Return how much longer its times were because it had no CPU, at least 1."""
+    own = [threads[number] for number in customer.threads if number in threads]
+    lost = lost_ns(customer, threads)
+    resting = customer.idle_ns + slept_ns(customer, threads)
+    busy = customer.population * (customer.lived_ns - resting)
+    busy = max(busy - sum(thread.wait_ns for thread in own), 1.0)
     return busy / max(busy - lost, 0.05 * busy)
