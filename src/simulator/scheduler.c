@@ -102,6 +102,7 @@ static void move_to(struct thread *thread, unsigned cpu)
 {
     thread->cpu = (uint16_t)cpu;
     thread->core = (uint16_t)(cpu / machine.threads_per_core);
+    core_of_thread[thread->index] = thread->core;
     thread->place = machine.place_of_cpu[cpu];
 }
 

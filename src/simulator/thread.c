@@ -4,6 +4,7 @@
 
 struct thread *running;
 struct thread *thread_table;
+uint16_t core_of_thread[THREADS_MAX];
 unsigned thread_count;
 uint64_t time_outside = 1000000; /* not 0, which locks may take for "never" */
 uint64_t run_started;

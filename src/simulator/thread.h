@@ -100,6 +100,7 @@ struct thread {
 
 extern struct thread *running; /* NULL outside workers */
 extern struct thread *thread_table;
+extern uint16_t core_of_thread[]; /* as in the table, but close together */
 extern unsigned thread_count;
 
 /* Makes the table ready for that many threads. */
@@ -113,31 +114,13 @@ extern uint64_t time_outside, run_started;
  * to continue. See deadlock.h. */
 extern uint64_t progress_at;
 
+/* Returns what stands for a thread's thread-local memory: two lines. */
+const void *thread_local_memory(unsigned index);
+
 /* The thread whose watch has that number: thread * WATCHES_MAX + index + 1. */
 static inline struct thread *thread_of_watch(uint32_t number)
 {
     return &thread_table[(number - 1) / WATCHES_MAX];
-}
-
-/*
- * A thread that has waited for a thousand others is in none of the host's near caches.
- * These tell the host what will be touched when its line is lost, and when it runs.
- */
-static inline void thread_fetch(const struct thread *thread)
-{
-    __builtin_prefetch(thread);
-    __builtin_prefetch(&thread->yields_every);
-    __builtin_prefetch(thread->cell);
-    __builtin_prefetch(thread->watch);
-    __builtin_prefetch(thread->watcher);
-}
-
-static inline void thread_fetch_stack(const struct thread *thread)
-{
-    enum { HOST_LINE = 64, FRAMES = 8 };
-    for (int i = 0; i < FRAMES; i++)
-        __builtin_prefetch((const char *)thread->stack + i * HOST_LINE);
-    __builtin_prefetch(thread->store);
 }
 
 static inline void resume_at(struct thread *thread, uint64_t time)

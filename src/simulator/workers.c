@@ -206,6 +206,11 @@ static struct {
     struct held_nodes nodes __attribute__((aligned(CACHE_LINE)));
 } held[THREADS_MAX + 1];
 
+const void *thread_local_memory(unsigned index)
+{
+    return &held[index];
+}
+
 struct held_nodes *simulated_held_nodes(void)
 {
     return &held[running ? running->index : THREADS_MAX].nodes;
