@@ -44,17 +44,13 @@ single node of the Opteron, both forms are equally fast.
 
 With one thread, what `ticket`, `alock`, `hemlock` and `reciprocating` lack is that a
 mutex shows its word and owner to debuggers and to code that bypasses the interposer.
-Without that they reach 0.95 to 0.99, and `shfl` and `fissile` 0.93 to 0.95.
+Without that they reach 0.95 to 0.99, and `shfl` and `fissile` 0.93 to 0.95. `hapax`
+also keeps the holder's value in the lock, so that any thread may release it.
 
 `alock` creates a lock's array when a thread first waits for it. With all threads of the
 EPYC on 512 locks that takes most of the millisecond that is simulated; over 4 ms it
 reaches 0.86 of the published form. There and on the Xeon, `c-tkt-tkt` and `hticket`
 reach 0.98 to 1.01 over 4 ms, for the same reason.
-
-With 512 locks, `hapax` moves one more line for each operation that follows another
-thread's: the slot on which a waiter would wait goes with the lock, because any thread
-that finds the lock free continues the block of the one before it. In the paper each
-thread has values, and so slots, of its own.
 
 `fissile` shows word and owner before it hands its queue over, as the next waiter
 watches their line from then on. The same order, and a shuffler that continues where the

@@ -18,19 +18,23 @@
  *
  * The bits of a value:
  *
+ *   owner  8 bits of its thread's id: they choose the slot, so that a thread's releases
+ *          store to a line of its own, whichever lock it releases
  *   HELD   0 in the value itself
  *   FAST   its owner found the lock free
- *   step   14 bits: the index in the block
+ *   step   10 bits: the index in the block
  *   shard  8 bits: the counter that the block was drawn from
- *   count  40 bits: the block
+ *   count  36 bits: the block
  *
  * I1. The lock is free exactly when arrive == depart.
  * I2. A lock never sees a value twice: a block belongs to one lock (block 0 to every
  *     new lock), and once arrive has passed an index of it, it does not return to
- *     earlier ones. So depart takes each value once, by its owner's release (which
- *     pairs with the loads in hapax_fast and hapax_wait), and exactly one thread has it
- *     as its predecessor. Storing the holder's value in the lock is Hasp's own: any
- *     thread may release.
+ *     earlier ones, whoever owns the values. So depart takes each value once, by its
+ *     owner's release (which pairs with the loads in hapax_fast and hapax_wait), and
+ *     exactly one thread has it as its predecessor. (Values would return if one counter
+ *     served 2^36 queueing threads while another thread is stopped between its read of
+ *     depart and its exchange of arrive; compare L2 of latch.h.) Storing the holder's
+ *     value in the lock is Hasp's own: any thread may release.
  * I3. A change of a slot only indicates that depart should be read. In a lock in which
  *     a thread has waited, every release stores to its slot, whether or not it finds a
  *     waiter, because one may just be arriving. The first waiter of a lock can be
@@ -118,8 +122,9 @@ static inline __attribute__((always_inline)) bool hapax_take(struct lock *lock,
     uint64_t depart = load_acquire(&hapax_of(lock)->depart);
     if (depart & HAPAX_HELD)
         return false;
-    if (likely(!hapax_used_up(depart)))
-        return hapax_enter(lock, depart, (depart + HAPAX_STEP) | HAPAX_FAST);
+    uint64_t mine = hapax_next(depart, current_thread_if_known());
+    if (likely(!hapax_is_first(mine)))
+        return hapax_enter(lock, depart, mine);
     return may_draw && hapax_retry(lock, depart);
 }
 

@@ -8,43 +8,51 @@
 
 #include "platform/platform.h"
 
+/* The bits of a value (hapax.h). */
 enum {
-    HAPAX_HELD = 1,
-    HAPAX_FAST = 2,
-    HAPAX_STEP = 4, /* from one index of a block to the next */
-    HAPAX_SHARD_SHIFT = 16,
-    HAPAX_SHARDS = 256,
-    HAPAX_COUNT_SHIFT = 24,
-    HAPAX_SLOTS = 16, /* in the array, for each shard: a line */
+    HAPAX_OWNERS = 256,
+    HAPAX_HELD = 1 << 8,
+    HAPAX_FAST = 1 << 9,
+    HAPAX_STEP = 1 << 10, /* from one index of a block to the next */
+    HAPAX_SHARD_SHIFT = 20,
+    HAPAX_COUNT_SHIFT = 28,
+    HAPAX_SLOTS = 16, /* in the array, for each owner: a line */
 };
 
 struct hapax_counter {
     struct atomic_u64 drawn;
 } __attribute__((aligned(CACHE_LINE)));
 
-static struct hapax_counter hapax_counters[HAPAX_SHARDS];
-static struct atomic_u64 hapax_array[HAPAX_SHARDS][HAPAX_SLOTS]
+static struct hapax_counter hapax_counters[HAPAX_OWNERS];
+static struct atomic_u64 hapax_array[HAPAX_OWNERS][HAPAX_SLOTS]
     __attribute__((aligned(CACHE_LINE)));
 
-/* Few other threads use the slots of a thread's values. */
+/* Few other threads store to the slots of a thread's values. */
 static inline struct atomic_u64 *hapax_slot(uint64_t value)
 {
-    return &hapax_array[value >> HAPAX_SHARD_SHIFT & (HAPAX_SHARDS - 1)]
+    return &hapax_array[value % HAPAX_OWNERS]
                        [value >> HAPAX_COUNT_SHIFT & (HAPAX_SLOTS - 1)];
 }
 
 /* Returns the first value of a new block. */
 static inline uint64_t hapax_draw(void)
 {
-    uint64_t shard = current_thread() % HAPAX_SHARDS;
-    uint64_t count = fetch_add_relaxed(&hapax_counters[shard].drawn, 1) + 1;
-    return count << HAPAX_COUNT_SHIFT | shard << HAPAX_SHARD_SHIFT;
+    uint64_t owner = current_thread() % HAPAX_OWNERS;
+    uint64_t count = fetch_add_relaxed(&hapax_counters[owner].drawn, 1) + 1;
+    return count << HAPAX_COUNT_SHIFT | owner << HAPAX_SHARD_SHIFT | owner;
 }
 
-static inline bool hapax_used_up(uint64_t value)
+/* Returns the next value of the block, for a thread that finds the lock free. The first
+ * index shows that the block is used up. */
+static inline uint64_t hapax_next(uint64_t value, uint32_t thread)
 {
-    return (value | (HAPAX_STEP - 1)) % (1 << HAPAX_SHARD_SHIFT) ==
-           (1 << HAPAX_SHARD_SHIFT) - 1;
+    uint64_t owner = thread % HAPAX_OWNERS;
+    return (value | (HAPAX_STEP - 1)) + (1 + HAPAX_FAST + owner);
+}
+
+static inline bool hapax_is_first(uint64_t value)
+{
+    return (value & ((1 << HAPAX_SHARD_SHIFT) - HAPAX_STEP)) == 0;
 }
 
 /* Notifies the waiter of `value`, after the store of depart or of a token. */
