@@ -25,6 +25,7 @@
 #ifndef HASP_DELEGATION_CALL_H
 #define HASP_DELEGATION_CALL_H
 
+#include "delegation/progress.h"
 #include "locks/waiting/policies.h"
 
 enum call_state {
@@ -42,17 +43,6 @@ enum {
     CALL_BYTES = 6 * sizeof(uint32_t) + 4 * sizeof(uint64_t),
     /* Sections that a thread executes for others before it passes that duty on. */
     COMBINED_MOST = HANDOVER_LIMIT == 1 ? 2 : 4 * HANDOVER_LIMIT,
-};
-
-/* How often a waiter spins for as long as a sleep would cost: before it looks for
- * progress, and at most, while there is progress; then how many sections are shown as
- * one step. On few CPUs, the thread that executes sections may need the waiter's. */
-enum {
-    FIRST_ROUNDS = HANDOVER_LIMIT == 1 ? 1 : 4,
-    SPIN_ROUNDS = HANDOVER_LIMIT == 1 ? 1 : 64,
-    SHOWN_EACH = 4,
-    MANY_FIRST_ROUNDS = HANDOVER_LIMIT == 1 ? 1 : 8,
-    MANY_SPIN_ROUNDS = HANDOVER_LIMIT == 1 ? 1 : 1024,
 };
 
 struct call {
@@ -191,70 +181,6 @@ static inline void call_execute(struct call *call)
 static inline void *call_result(const struct call *call)
 {
     return (void *)(uintptr_t)load_relaxed(&call->result);
-}
-
-/* Counts what a combiner has done lately. Waiters read it from time to time. */
-struct progress {
-    struct atomic_u32 steps;
-    struct atomic_u32 parkers; /* K3 */
-    bool exact; /* on few CPUs: calls are never settled by stores; constant */
-    bool holds_are_long; /* the latest one was; of the combiner */
-};
-
-/* From this many CPUs on, stores pay, because CPUs are far from each other. */
-enum { MANY_CPUS = HANDOVER_LIMIT == 1 ? 1 : 8 };
-
-static inline void progress_init(struct progress *progress)
-{
-    progress->exact = cpu_count() < MANY_CPUS;
-}
-
-static inline void progress_step(struct progress *progress)
-{
-    if (STATISTICS)
-        store_relaxed(&progress->steps, load_relaxed(&progress->steps) + 1);
-}
-
-/* The combiner has executed `served` sections in this hold. On many CPUs it shows each
- * one where holds are long: few long sections would otherwise look like a combiner that
- * has stopped. In short holds, the line would only move from combiner to combiner. */
-static inline void progress_show(struct progress *progress, uint32_t served)
-{
-    if (progress->exact ? served % SHOWN_EACH == 0
-                        : served >= SHOWN_EACH || progress->holds_are_long)
-        progress_step(progress);
-}
-
-/* A hold of `served` sections ends. */
-static inline void progress_end(struct progress *progress, uint32_t served)
-{
-    const bool is_long = served >= SHOWN_EACH;
-    if (progress->holds_are_long != is_long)
-        progress->holds_are_long = is_long;
-}
-
-/* A waiter's view of it. Most waiters never look. */
-struct progress_view {
-    uint32_t rounds, seen;
-};
-
-/* The waiter has spun for as long as a sleep would cost. Returns whether it should do
- * so again: while the combiner goes on. A combiner that was preempted, or whose section
- * blocks, does not. The waiter looks after 8 (on few CPUs 4), 16, 32, 64, 128, 192
- * rounds and so on: long sections need that time, and the line must not move to all
- * waiters in each round. */
-static inline bool progress_goes_on(struct progress_view *view,
-                                    const struct progress *progress)
-{
-    const uint32_t first = progress->exact ? FIRST_ROUNDS : MANY_FIRST_ROUNDS;
-    const uint32_t most = progress->exact ? SPIN_ROUNDS : MANY_SPIN_ROUNDS;
-    const uint32_t rounds = ++view->rounds;
-    if (rounds < first ||
-        (rounds < SPIN_ROUNDS ? rounds & (rounds - 1) : rounds % SPIN_ROUNDS))
-        return true;
-    const uint32_t seen = view->seen;
-    view->seen = load_relaxed(&progress->steps);
-    return rounds < most && (rounds == first || view->seen != seen);
 }
 
 static inline void call_spin(struct call *call, const struct progress *progress)

@@ -9,16 +9,18 @@
  * for the object in a lock.
  *
  *   clusters  for each node a line with the tail of its queue
- *   lock      shfl-park, whose waiters sleep; held by a combiner
+ *   tail      of the combiners' queue, a CLH lock as in the paper: each waits on the
+ *             call of its predecessor, and may sleep there
  *
- * H1. A thread executes sections while it holds the lock, and passes the duty of its
- *     queue on after it has released it: the next combiner waits for the lock itself.
+ * H1. A thread executes sections while it has the combiners' lock, and passes the duty
+ *     of its queue on after it has released it: the next combiner waits for the lock
+ *     itself.
+ * H2. With one node there is no such lock: a queue has one combiner at a time.
  */
 #ifndef HASP_DELEGATION_ALGORITHMS_H_SYNCH_H
 #define HASP_DELEGATION_ALGORITHMS_H_SYNCH_H
 
 #include "delegation/algorithms/cc_synch.h"
-#include "locks/list/descriptor.h"
 
 /* The word of a cluster's line that holds the tail. */
 static inline struct atomic_u32 *h_synch_tail(struct call *cluster)
@@ -30,12 +32,27 @@ static inline bool h_synch_init(struct delegate *delegate)
 {
     uint32_t nodes = node_count();
     delegate->cluster_count = nodes < CLUSTERS_MOST ? nodes : CLUSTERS_MOST;
-    delegate->operations = lock_operations_at((unsigned)lock_find("shfl-park"));
+    cc_queue_init(&delegate->tail);
     for (uint32_t i = 0; i < delegate->cluster_count; i++) {
         delegate->clusters[i] = call_take();
         cc_queue_init(h_synch_tail(delegate->clusters[i]));
     }
     return true;
+}
+
+/* Waits for the object. Returns the call that its successor waits on. The one that the
+ * caller waited on becomes its own. */
+static inline struct call *h_synch_lock(struct delegate *delegate, enum waiting waiting)
+{
+    const uint32_t fresh = call_to_exchange();
+    struct call *successor = call_at(fresh);
+    store_relaxed(&successor->cell, CALL_WAITING);
+    const uint32_t id = exchange_acq_rel(&delegate->tail, fresh);
+    struct call *own = call_at(id);
+    if (load_acquire(&own->cell) != CALL_COMBINES)
+        call_wait(own, waiting, &delegate->progress);
+    call_exchanged(call_detach(own), id);
+    return successor;
 }
 
 static inline void *h_synch_run(struct delegate *delegate, void *(*section)(void *),
@@ -51,11 +68,13 @@ static inline void *h_synch_run(struct delegate *delegate, void *(*section)(void
     struct wakes wakes;
     uint32_t served;
     wakes_begin(&wakes, progress, &progress->parkers);
-    delegate->operations->lock(&delegate->lock);
+    const bool one_node = delegate->cluster_count == 1;
+    struct call *successor = one_node ? NULL : h_synch_lock(delegate, waiting);
     void *result = cc_queue_execute(place, section, context);
     struct call *following = cc_queue_serve(place.following, &wakes, progress, &served);
     delegate_count(delegate, served);
-    delegate->operations->unlock(&delegate->lock);
+    if (!one_node)
+        call_pass(successor, may_park(waiting));
     call_pass(following, may_park(waiting));
     wakes_end(&wakes);
     return result;
@@ -67,7 +86,7 @@ static inline void h_synch_destroy(struct delegate *delegate)
         cc_queue_destroy(h_synch_tail(delegate->clusters[i]));
         call_give(delegate->clusters[i]);
     }
-    delegate->operations->destroy(&delegate->lock);
+    cc_queue_destroy(&delegate->tail);
 }
 
 #endif
