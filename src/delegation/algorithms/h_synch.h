@@ -15,7 +15,7 @@
  * H1. A thread executes sections while it has the combiners' lock, and passes the duty
  *     of its queue on after it has released it: the next combiner waits for the lock
  *     itself.
- * H2. With one node there is no such lock: a queue has one combiner at a time.
+ * H2. With one node it is cc-synch, whose queue is `tail` then.
  */
 #ifndef HASP_DELEGATION_ALGORITHMS_H_SYNCH_H
 #define HASP_DELEGATION_ALGORITHMS_H_SYNCH_H
@@ -55,8 +55,9 @@ static inline struct call *h_synch_lock(struct delegate *delegate, enum waiting 
     return successor;
 }
 
-static inline void *h_synch_run(struct delegate *delegate, void *(*section)(void *),
-                                void *context, enum waiting waiting)
+static __attribute__((noinline, unused)) void *
+h_synch_run_in_node(struct delegate *delegate, void *(*section)(void *), void *context,
+                    enum waiting waiting)
 {
     uint32_t node = current_node() % delegate->cluster_count;
     struct atomic_u32 *tail = h_synch_tail(delegate->clusters[node]);
@@ -68,16 +69,22 @@ static inline void *h_synch_run(struct delegate *delegate, void *(*section)(void
     struct wakes wakes;
     uint32_t served;
     wakes_begin(&wakes, progress, &progress->parkers);
-    const bool one_node = delegate->cluster_count == 1;
-    struct call *successor = one_node ? NULL : h_synch_lock(delegate, waiting);
+    struct call *successor = h_synch_lock(delegate, waiting);
     void *result = cc_queue_execute(place, section, context);
     struct call *following = cc_queue_serve(place.following, &wakes, progress, &served);
     delegate_count(delegate, served);
-    if (!one_node)
-        call_pass(successor, may_park(waiting));
+    call_pass(successor, may_park(waiting));
     call_pass(following, may_park(waiting));
     wakes_end(&wakes);
     return result;
+}
+
+static inline void *h_synch_run(struct delegate *delegate, void *(*section)(void *),
+                                void *context, enum waiting waiting)
+{
+    if (likely(delegate->cluster_count == 1))
+        return cc_synch_run(delegate, section, context, waiting);
+    return h_synch_run_in_node(delegate, section, context, waiting);
 }
 
 static inline void h_synch_destroy(struct delegate *delegate)
