@@ -100,8 +100,8 @@ struct hasp_map_options {
     uint32_t servers;
     bool serve_reads;
     uint64_t budget; /**< bytes for everything except this structure; 0: no limit */
-    /** Of the hash; 0: a random one. Fix it only in tests. The hash of keys of at most 8
-     * bytes is one multiplication: an attacker who chooses many of them can make more
+    /** Of the hash; 0: a random one. Fix it only in tests. The hash of keys of at most
+     * 8 bytes is one multiplication: an attacker who chooses many of them can make more
      * meet than chance would. Where that matters, make keys longer, by a constant. */
     uint64_t seed;
     const struct hasp_map_memory *memory; /**< NULL: the C library's */

@@ -10,11 +10,12 @@
  * k from 0 to 40, is above 29 while the denominator is below 2^22.
  *
  * In the hash of a longer key, each step folds the 128-bit product of two mixed words,
- * as in Wang Yi's wyhash (2019).
+ * as in Wang Yi's wyhash (2019). Both words are mixed with the seed: otherwise one word
+ * of a key could make the product 0, whatever the other one is.
  *
- * Each map has a secret seed, so that keys that meet in one map do not in another.
- * Whoever chooses keys of more than 8 bytes cannot choose their buckets; with shorter
- * ones, who knows the multipliers can raise the odds that some of them meet.
+ * Each map has a secret seed, so that keys that meet in one map do not in another. Of
+ * longer keys, no way is known to choose some that meet without it; of shorter ones,
+ * who knows the multipliers can raise the odds that some of them meet.
  */
 #ifndef HASP_STRUCTURES_MAP_HASH_H
 #define HASP_STRUCTURES_MAP_HASH_H
@@ -67,12 +68,13 @@ static inline uint64_t hash_read(const unsigned char *bytes, size_t length)
 static inline uint64_t hash_bytes(const void *key, size_t length, uint64_t seed)
 {
     const unsigned char *at = (const unsigned char *)key;
+    const uint64_t first = (seed << 32 | seed >> 32) ^ HASH_FIRST;
     uint64_t state = seed ^ HASH_SECOND;
     size_t left = length;
     for (; left > 16; left -= 16, at += 16)
-        state = hash_fold(hash_read(at, 8) ^ HASH_FIRST, hash_read(at + 8, 8) ^ state);
+        state = hash_fold(hash_read(at, 8) ^ first, hash_read(at + 8, 8) ^ state);
     size_t low = left < 8 ? left : 8;
-    uint64_t last = hash_fold(hash_read(at, low) ^ HASH_FIRST,
+    uint64_t last = hash_fold(hash_read(at, low) ^ first,
                               hash_read(at + low, left - low) ^ state);
     return hash_fold(last ^ HASH_SECOND, length ^ HASH_FIRST ^ seed);
 }
