@@ -53,6 +53,11 @@ struct delegate {
     struct delegate_counts counts;
 } __attribute__((aligned(CACHE_LINE)));
 
+_Static_assert(offsetof(struct delegate, counts) + sizeof(struct delegate_counts) -
+                       offsetof(struct delegate, progress) <=
+                   64,
+               "what a combiner writes at the end of a hold is one line");
+
 struct server;
 
 /* Returns the object's server, or NULL. It may change if the executor is rcl-moving. */

@@ -16,30 +16,34 @@
 #include "locks/waiting/policies.h"
 
 /* How often a waiter spins for as long as a sleep would cost: before it looks for
- * progress, and at most, while there is progress; then how many short sections are
- * shown as one step, and on many CPUs at least how much time. On few CPUs, the thread
- * that executes sections may need the waiter's. */
+ * progress, and at most, while there is progress; then how many sections are shown as
+ * one step, on many CPUs at least how much time, and after how many short sections it
+ * is measured at the latest. On few CPUs, the thread that executes sections may need
+ * the waiter's. */
 enum {
     FIRST_ROUNDS = HANDOVER_LIMIT == 1 ? 1 : 4,
     SPIN_ROUNDS = HANDOVER_LIMIT == 1 ? 1 : 64,
     SHOWN_EACH = 4,
     SHOWN_NS = 4000,
+    CLOCK_EACH_MOST = 16,
     MANY_FIRST_ROUNDS = HANDOVER_LIMIT == 1 ? 1 : 8, /* for so many CPUs: */
     FIRST_ROUNDS_CPUS = 48,
     MANY_SPIN_ROUNDS = HANDOVER_LIMIT == 1 ? 1 : 1024,
 };
 
-/* Counts what a combiner has done lately. Waiters read it from time to time. */
+/* Counts what a combiner has done lately. Waiters read it from time to time. It shares
+ * a line with what a combiner counts at the end of each hold (delegate.h). */
 struct progress {
     struct atomic_u32 steps;
     struct atomic_u32 parkers; /* K3 */
     bool exact; /* on few CPUs: calls are never settled by stores; constant */
-    bool holds_are_long; /* the latest one was; of the combiner */
-    uint16_t first_rounds; /* before a waiter looks; a power of two; constant */
+    bool holds_are_long;  /* the latest one was; of the combiner */
+    uint8_t first_rounds; /* before a waiter looks; a power of two; constant */
     /* On many CPUs, of the combiner: the sections between two looks at the clock, the
-     * ticks of the latest one, and the time that no step has shown yet. */
-    uint32_t clock_each;
-    uint64_t clock, unshown_ns;
+     * time that no step has shown yet, and the ticks of the latest look. */
+    uint8_t clock_each;
+    uint32_t unshown_ns;
+    uint64_t clock;
 };
 
 /* From this many CPUs on, stores pay, because CPUs are far from each other. */
@@ -55,7 +59,7 @@ static inline void progress_init(struct progress *progress)
         rounds *= 2;
     progress->exact = cpus < MANY_CPUS;
     progress->clock_each = 1;
-    progress->first_rounds = (uint16_t)(progress->exact ? FIRST_ROUNDS : rounds);
+    progress->first_rounds = (uint8_t)(progress->exact ? FIRST_ROUNDS : rounds);
 }
 
 static inline void progress_step(struct progress *progress)
@@ -70,12 +74,14 @@ static inline void progress_show_time(struct progress *progress)
 {
     const uint64_t now = ticks(), ns = ticks_to_ns(now - progress->clock);
     progress->clock = now;
-    progress->clock_each = ns < SHOWN_NS ? SHOWN_EACH : 1;
-    progress->unshown_ns += ns;
-    if (progress->unshown_ns < SHOWN_NS)
-        return;
-    progress->unshown_ns = 0;
-    progress_step(progress);
+    if (ns > 2 * SHOWN_NS)
+        progress->clock_each = 1;
+    else if (ns < SHOWN_NS / 2 && progress->clock_each < CLOCK_EACH_MOST)
+        progress->clock_each = (uint8_t)(2 * progress->clock_each);
+    const uint64_t unshown = progress->unshown_ns + ns;
+    progress->unshown_ns = unshown < SHOWN_NS ? (uint32_t)unshown : 0;
+    if (unshown >= SHOWN_NS)
+        progress_step(progress);
 }
 
 /* The combiner has executed `served` sections in this hold. On many CPUs it shows each
