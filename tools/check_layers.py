@@ -92,8 +92,7 @@ FOLDERS: dict[str, tuple[str, ...]] = {
 
 # The include path selects the platform and the locks that a workload uses.
 BY_INCLUDE_PATH = {
-    *("awaiting.h", "backend.h", "delegating.h", "eliding.h"),
-    *("equals_backend.h", "excluding.h"),
+    *("awaiting.h", "backend.h", "delegating.h", "eliding.h", "excluding.h"),
     *("sharing.h", "transacting.h"),
 }
 

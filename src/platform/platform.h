@@ -16,6 +16,7 @@
  * semantics are those of C11.
  *
  *   load_relaxed(c) load_acquire(c)
+ *   equals_relaxed(c, v) equals_acquire(c, v)   -> load(c) == v; 64-bit cells only
  *   store_relaxed(c, v) store_release(c, v)
  *   exchange_relaxed/acquire/release/acq_rel(c, v)             -> old value
  *   fetch_add_relaxed/acquire/release/acq_rel(c, v)            -> old value
@@ -195,6 +196,12 @@ struct deadline {
 };
 
 #include "backend.h"
+
+/* For backends that have no single instruction for this. */
+#ifndef equals_acquire
+#define equals_relaxed(c, v) (load_relaxed(c) == (v))
+#define equals_acquire(c, v) (load_acquire(c) == (v))
+#endif
 
 #define spin_until(condition)                                                          \
     do {                                                                               \

@@ -32,6 +32,8 @@ static inline void perturb(void)
 #define test_and_set_acquire(c) (perturb(), (test_and_set_acquire)(c))
 
 #undef load_acquire
+#undef equals_relaxed
+#undef equals_acquire
 #undef store_relaxed
 #undef store_release
 #undef exchange_relaxed

@@ -24,7 +24,6 @@
 #ifndef HASP_STRUCTURES_MAP_WORDS_H
 #define HASP_STRUCTURES_MAP_WORDS_H
 
-#include "platform/equals.h"
 #include "structures/map/resize.h"
 
 #define WORDS_INLINE static inline __attribute__((always_inline))
