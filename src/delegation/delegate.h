@@ -56,7 +56,7 @@ struct delegate {
 _Static_assert(offsetof(struct delegate, counts) + sizeof(struct delegate_counts) -
                        offsetof(struct delegate, progress) <=
                    64,
-               "what a combiner writes at the end of a hold is one line");
+               "a combiner's data at the end of a hold fits one line");
 
 struct server;
 

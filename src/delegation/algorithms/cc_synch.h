@@ -45,6 +45,16 @@ struct cc_place {
     uint32_t id; /* of `own` */
 };
 
+/* Puts this fresh call at the end of the queue. */
+static inline void cc_queue_join(struct atomic_u32 *tail, uint32_t fresh,
+                                 struct cc_place *place)
+{
+    place->following = call_at(fresh);
+    store_relaxed(&place->following->cell, CALL_WAITING);
+    place->id = exchange_acq_rel(tail, fresh);
+    place->own = call_at(place->id);
+}
+
 /* Enters the queue with this fresh call. Returns whether the caller is to combine at
  * once; nobody else uses its call then. The request is stored before the cell is read,
  * because most callers have to fetch that line: once, for writing. */
@@ -52,10 +62,7 @@ static inline bool cc_queue_enter_with(struct atomic_u32 *tail, uint32_t fresh,
                                        void *(*section)(void *), void *context,
                                        struct cc_place *place)
 {
-    place->following = call_at(fresh);
-    store_relaxed(&place->following->cell, CALL_WAITING);
-    place->id = exchange_acq_rel(tail, fresh);
-    place->own = call_at(place->id);
+    cc_queue_join(tail, fresh, place);
     call_ask(place->own, section, context);
     return load_acquire(&place->own->cell) == CALL_COMBINES;
 }

@@ -12,10 +12,10 @@
  *   tail      of the combiners' queue, a CLH lock as in the paper: each waits on the
  *             call of its predecessor, and may sleep there
  *
- * H1. A thread executes sections while it has the combiners' lock, and passes the duty
- *     of its queue on after it has released it: the next combiner waits for the lock
- *     itself.
- * H2. With one node it is cc-synch, whose queue is `tail` then.
+ * H1. A thread executes sections while it holds the combiners' lock. It releases the
+ *     lock before it passes its queue's duty on, and the next combiner of the node
+ *     acquires the lock for itself.
+ * H2. With one node there are no clusters: the algorithm is cc-synch on `tail`.
  */
 #ifndef HASP_DELEGATION_ALGORITHMS_H_SYNCH_H
 #define HASP_DELEGATION_ALGORITHMS_H_SYNCH_H
@@ -31,7 +31,9 @@ static inline struct atomic_u32 *h_synch_tail(struct call *cluster)
 static inline bool h_synch_init(struct delegate *delegate)
 {
     uint32_t nodes = node_count();
-    delegate->cluster_count = nodes < CLUSTERS_MOST ? nodes : CLUSTERS_MOST;
+    if (nodes > CLUSTERS_MOST)
+        nodes = CLUSTERS_MOST;
+    delegate->cluster_count = nodes > 1 ? nodes : 0; /* H2 */
     cc_queue_init(&delegate->tail);
     for (uint32_t i = 0; i < delegate->cluster_count; i++) {
         delegate->clusters[i] = call_take();
@@ -40,19 +42,16 @@ static inline bool h_synch_init(struct delegate *delegate)
     return true;
 }
 
-/* Waits for the object. Returns the call that its successor waits on. The one that the
- * caller waited on becomes its own. */
+/* Acquires the combiners' lock. Returns the call that the next combiner waits on, by
+ * which the lock is released. The caller keeps the call that it waited on itself. */
 static inline struct call *h_synch_lock(struct delegate *delegate, enum waiting waiting)
 {
-    const uint32_t fresh = call_to_exchange();
-    struct call *successor = call_at(fresh);
-    store_relaxed(&successor->cell, CALL_WAITING);
-    const uint32_t id = exchange_acq_rel(&delegate->tail, fresh);
-    struct call *own = call_at(id);
-    if (load_acquire(&own->cell) != CALL_COMBINES)
-        call_wait(own, waiting, &delegate->progress);
-    call_exchanged(call_detach(own), id);
-    return successor;
+    struct cc_place place;
+    cc_queue_join(&delegate->tail, call_to_exchange(), &place);
+    if (load_acquire(&place.own->cell) != CALL_COMBINES)
+        call_wait(place.own, waiting, &delegate->progress);
+    call_exchanged(call_detach(place.own), place.id);
+    return place.following;
 }
 
 static __attribute__((noinline, unused)) void *
@@ -82,7 +81,7 @@ h_synch_run_in_node(struct delegate *delegate, void *(*section)(void *), void *c
 static inline void *h_synch_run(struct delegate *delegate, void *(*section)(void *),
                                 void *context, enum waiting waiting)
 {
-    if (likely(delegate->cluster_count == 1))
+    if (likely(delegate->cluster_count == 0))
         return cc_synch_run(delegate, section, context, waiting);
     return h_synch_run_in_node(delegate, section, context, waiting);
 }
