@@ -100,9 +100,10 @@ struct hasp_map_options {
     uint32_t servers;
     bool serve_reads;
     uint64_t budget; /**< bytes for everything except this structure; 0: no limit */
-    /** Of the hash; 0: a random one. Fix it only in tests. The hash of keys of at most
-     * 8 bytes is one multiplication: an attacker who chooses many of them can make more
-     * meet than chance would. Where that matters, make keys longer, by a constant. */
+    /** Seed of the hash; 0 selects a random one. Set it only in tests. Keys of up to 8
+     * bytes are hashed by one multiplication: an attacker who chooses many of them can
+     * make more of them collide than chance would. If that matters, append constant
+     * bytes, so that keys are longer than that. */
     uint64_t seed;
     const struct hasp_map_memory *memory; /**< NULL: the C library's */
 };

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Progress: what a thread that executes sections shows to those that wait for theirs.
- * A waiter spins on while there is progress, and sleeps when there is none: a combiner
- * that was preempted, or whose section blocks, shows none.
+ * Progress: how waiters tell whether the thread that executes sections, the combiner,
+ * still runs. A waiter spins while the combiner makes progress, and sleeps if it does
+ * not: it was preempted, or its section blocks.
  *
- *   steps    counts what was shown
- *   parkers  threads that may be asleep (call.h: K3)
+ *   steps    incremented by the combiner as it makes progress
+ *   parkers  number of threads that may be asleep (call.h: K3)
  *
- * The rest is constant, or belongs to the thread that executes sections. All waiters
- * read the line, so that each store to it has to wait for them: it is written seldom.
+ * The other members are constant, or used by the combiner only. All waiters read this
+ * cache line, so every store to it takes the line back from them: the combiner must not
+ * store often.
  */
 #ifndef HASP_DELEGATION_PROGRESS_H
 #define HASP_DELEGATION_PROGRESS_H
 
 #include "locks/waiting/policies.h"
 
-/* How often a waiter spins for as long as a sleep would cost: before it looks for
- * progress, and at most, while there is progress; then how many sections are shown as
- * one step, on many CPUs at least how much time, and after how many short sections it
- * is measured at the latest. On few CPUs, the thread that executes sections may need
- * the waiter's. */
+/* In a round, a waiter spins for as long as a sleep would cost. FIRST_ROUNDS: rounds
+ * before it checks for progress; SPIN_ROUNDS: rounds after which it sleeps in any case;
+ * with MANY_ the same on many CPUs. On few CPUs waiters spin less, since the combiner
+ * may need the CPU of one of them. The combiner increments `steps` after SHOWN_EACH
+ * sections; on many CPUs, after SHOWN_NS, and it reads the clock at least every
+ * CLOCK_EACH_MOST sections. */
 enum {
     FIRST_ROUNDS = HANDOVER_LIMIT == 1 ? 1 : 4,
     SPIN_ROUNDS = HANDOVER_LIMIT == 1 ? 1 : 64,
@@ -31,25 +33,26 @@ enum {
     MANY_SPIN_ROUNDS = HANDOVER_LIMIT == 1 ? 1 : 1024,
 };
 
-/* Counts what a combiner has done lately. Waiters read it from time to time. It shares
- * a line with what a combiner counts at the end of each hold (delegate.h). */
+/* It shares a cache line with the counters that a combiner updates at the end of each
+ * hold (delegate.h). */
 struct progress {
     struct atomic_u32 steps;
     struct atomic_u32 parkers; /* K3 */
     bool exact; /* on few CPUs: calls are never settled by stores; constant */
-    bool holds_are_long;  /* the latest one was; of the combiner */
-    uint8_t first_rounds; /* before a waiter looks; a power of two; constant */
-    /* On many CPUs, of the combiner: the sections between two looks at the clock, the
-     * time that no step has shown yet, and the ticks of the latest look. */
+    bool holds_are_long;  /* the latest one was; combiner only */
+    uint8_t first_rounds; /* before a waiter's first check; a power of two; constant */
+    /* Combiner only, on many CPUs: sections between two readings of the clock, the time
+     * since `steps` was incremented, and the latest reading in ticks. */
     uint8_t clock_each;
     uint32_t unshown_ns;
     uint64_t clock;
 };
 
-/* From this many CPUs on, stores pay, because CPUs are far from each other. */
+/* From this many CPUs on, CPUs are so far apart that answering by stores pays. */
 enum { MANY_CPUS = HANDOVER_LIMIT == 1 ? 1 : 8 };
 
-/* With more CPUs, more sections come before a waiter's, and more waiters look. */
+/* The more CPUs, the longer the queue ahead of a waiter, and the more waiters read the
+ * line: so they first check later. */
 static inline void progress_init(struct progress *progress)
 {
     const uint32_t cpus = cpu_count();
@@ -68,8 +71,9 @@ static inline void progress_step(struct progress *progress)
         store_relaxed(&progress->steps, load_relaxed(&progress->steps) + 1);
 }
 
-/* A part of a long hold on many CPUs ends. Shows short sections together: a step after
- * each would fetch the line back from the waiters that have looked meanwhile. */
+/* Measures how long the last sections of a long hold took, and increments `steps` if
+ * SHOWN_NS have passed. Short sections share an increment, because each one has to take
+ * the line back from the waiters that have read it. */
 static inline void progress_show_time(struct progress *progress)
 {
     const uint64_t now = ticks(), ns = ticks_to_ns(now - progress->clock);
@@ -84,9 +88,10 @@ static inline void progress_show_time(struct progress *progress)
         progress_step(progress);
 }
 
-/* The combiner has executed `served` sections in this hold. On many CPUs it shows each
- * one that takes long, or else would look like a combiner that has stopped. In short
- * holds, the line would only move from combiner to combiner. */
+/* Called when the combiner has executed `served` sections in this hold. On many CPUs,
+ * every long section increments `steps`; otherwise waiters would take the combiner for
+ * preempted. Short holds need no increments, which would only move the line from one
+ * combiner to the next. */
 static inline void progress_show(struct progress *progress, uint32_t served)
 {
     if (progress->exact) {
@@ -98,7 +103,7 @@ static inline void progress_show(struct progress *progress, uint32_t served)
     }
 }
 
-/* A hold of `served` sections ends. */
+/* Called at the end of a hold of `served` sections. */
 static inline void progress_end(struct progress *progress, uint32_t served)
 {
     const bool is_long = served >= SHOWN_EACH;
@@ -106,15 +111,15 @@ static inline void progress_end(struct progress *progress, uint32_t served)
         progress->holds_are_long = is_long;
 }
 
-/* A waiter's view of it. Most waiters never look. */
+/* What a waiter has seen so far. Most waiters are served before their first check. */
 struct progress_view {
     uint32_t rounds, seen;
 };
 
-/* The waiter has spun for as long as a sleep would cost. Returns whether it should do
- * so again: while the combiner goes on. The waiter looks after 8 (on few CPUs 4, on
- * hundreds 32), 16, 32, 64, 128, 192 rounds and so on: long sections need that time,
- * and the line must not move to all waiters in each round. */
+/* Called after each round of a waiter. Returns true if it should spin for another
+ * round, because the combiner makes progress. The waiter checks after 8 rounds (on few
+ * CPUs 4, on hundreds 32), then after 16, 32, 64, 128, 192 and so on: long sections
+ * need that time, and the line must not move to every waiter in each round. */
 static inline bool progress_goes_on(struct progress_view *view,
                                     const struct progress *progress)
 {

@@ -35,8 +35,8 @@ struct thread *next_thread(void)
 
 /*
  * With many threads, events are handled on a stack of their own, which stays in the
- * host's nearest cache; on those of a thousand threads, the handlers' frames would not
- * be there. With few threads it is not worth the switches.
+ * host's nearest cache, unlike the stacks of a thousand threads. With few threads the
+ * additional switches cost more than they save.
  */
 enum { LOOP_STACK_BYTES = 64 << 10 };
 static bool loops_apart;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The cores that hold a line. Up to FEW of them are listed in the line itself; more are
- * members of sets, which are then kept elsewhere: that of the cores, that of the cores
- * in the previous epoch, and that of the places with holders.
+ * The cores that hold a line. Up to FEW are listed in the line itself. If there are
+ * more, bit sets outside of the line are valid instead: one of the cores, one of the
+ * cores that held it in the previous epoch, and one of the places with holders.
  */
 #ifndef HASP_SIMULATOR_HOLDERS_H
 #define HASP_SIMULATOR_HOLDERS_H

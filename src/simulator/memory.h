@@ -36,7 +36,7 @@ void *memory_pages(size_t bytes, int place);
 /* Does the same with guard pages at both ends; never returns NULL. */
 void *memory_stack(size_t bytes);
 
-/* Does that outside of the arena, for the simulator's own code. */
+/* Returns a stack with guard pages outside the arena, for the simulator itself. */
 void *memory_host_stack(size_t bytes);
 
 /* Returns zeroed memory outside of the arena, for a table of the simulator. */
@@ -45,7 +45,7 @@ void *memory_host_table(size_t bytes);
 /* Asks the host to use huge pages for the first `bytes` of a table. */
 void memory_use_huge_pages(void *table, size_t bytes);
 
-/* Tells the user that a cell is not in simulated memory. */
+/* Ends the program with the message that a cell is not in simulated memory. */
 __attribute__((noreturn, cold)) void refuse_cell(void);
 
 /* Returns the line's number, which events carry. */

@@ -55,7 +55,7 @@ static void give_grace(uint32_t number, unsigned core, uint64_t until)
     *oldest = (struct expiry){number, until};
 }
 
-/* The place of a copy that has arrived, or of the one that will first. */
+/* Returns the entry of a copy that has arrived, or else of the next one to arrive. */
 static struct expiry *first_arrival(unsigned core)
 {
     struct expiry *first = &arrivals[core].first;
@@ -115,8 +115,8 @@ uint64_t writable_at(struct line *line, const struct thread *thread, uint64_t no
     return now < grace_until(line_number(line), thread->core) ? now : UINT64_MAX;
 }
 
-/* Lets the host fetch what will be touched when the thread has lost its line: a thread
- * that has waited for a thousand others is in none of the near caches. */
+/* Prefetches the records that are needed once the thread has lost its line. While it
+ * waited, a thousand others ran, so they have left the host's near caches. */
 static void prefetch_watcher(const struct thread *thread)
 {
     const unsigned core = core_of_thread[thread - thread_table];

@@ -11,7 +11,7 @@
 #include "simulator/simulator.h"
 
 enum { THREADS_MAX = CPUS_MAX, STACK_BYTES = 64 << 10 };
-/* From here on, the simulator spares the host's caches and TLB. */
+/* From this many threads on, the simulator spares the host's caches and TLB. */
 enum { MANY_THREADS = 256 };
 enum { STORES_MAX = 64, WATCHES_MAX = 32, MISSES_MAX = 32 };
 
@@ -45,8 +45,8 @@ struct watcher {
     uint32_t next, previous; /* watchers of the line; see watching.h */
 };
 
-/* What each wait and each store touches comes first: a thousand threads take turns, and
- * none finds its record in the host's nearest cache. */
+/* Members that each wait and each store touch come first: with a thousand threads, a
+ * record has always left the host's near caches before its thread runs again. */
 struct thread {
     uint64_t now;
     void *stack;     /* saved stack pointer while it does not run */
@@ -100,7 +100,7 @@ struct thread {
 
 extern struct thread *running; /* NULL outside workers */
 extern struct thread *thread_table;
-extern uint16_t core_of_thread[]; /* as in the table, but close together */
+extern uint16_t core_of_thread[]; /* copies of thread->core, dense for prefetching */
 extern unsigned thread_count;
 
 /* Makes the table ready for that many threads. */

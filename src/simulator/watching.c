@@ -98,7 +98,7 @@ static bool has_lost(const struct thread *thread, unsigned index,
             !line_exclusive(line, thread));
 }
 
-/* Lets the host fetch what the thread will touch first when it runs again. */
+/* Prefetches what the thread will touch first when it runs again. */
 static void prefetch_run(const struct thread *thread)
 {
     enum { HOST_LINE = 64, FRAMES = 8 };
@@ -143,7 +143,7 @@ struct lost_watch {
     uint32_t number, wait;
 };
 
-/* Fills `in_order` with the places of the watches in the order in which they poll. */
+/* Fills `in_order` with the indices of the losses, in the order in which they poll. */
 static void sort_by_phase(const struct lost_watch *losses, uint32_t count,
                           uint32_t *in_order)
 {
@@ -183,7 +183,7 @@ void line_lost(uint32_t number, uint64_t time)
                 losses[count++] =
                     (struct lost_watch){i, until_poll(thread_of_watch(i), time)};
         }
-    if (count == 1) { /* as where each waits for a line of its own */
+    if (count == 1) { /* the usual case under queue locks */
         poll_lost(&losses[0], line, time);
         return;
     }

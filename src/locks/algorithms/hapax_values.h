@@ -27,7 +27,8 @@ static struct hapax_counter hapax_counters[HAPAX_OWNERS];
 static struct atomic_u64 hapax_array[HAPAX_OWNERS][HAPAX_SLOTS]
     __attribute__((aligned(CACHE_LINE)));
 
-/* Few other threads store to the slots of a thread's values. */
+/* Returns the slot of a value. The owner's id selects the line, so that few threads
+ * store to the same one. */
 static inline struct atomic_u64 *hapax_slot(uint64_t value)
 {
     return &hapax_array[value % HAPAX_OWNERS]

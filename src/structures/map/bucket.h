@@ -16,9 +16,9 @@
  *
  * The control words of further buckets of a chain have no LOCKED, MOVED and CHAINED.
  *
- * The word of a slot's value has the number PRESENT << slot, and `next` has the number
- * 0: who knows the bit of a slot, or 0 if there is none, loads the value, or 0, without
- * a branch (words.h).
+ * The value of a slot is word number PRESENT << slot of the line, and `next` is word 0.
+ * So a reader that has computed the bit of the matching slot, or 0 if none matches,
+ * loads the value, or the 0 in `next`, without a branch (words.h).
  *
  * I1. Only the holder of LOCKED, or of the lock that stands for it, writes to a bucket,
  *     except that waiting writers set LOCKED.
@@ -59,7 +59,7 @@ enum {
     BUCKET_MOVED = 2 * BUCKET_LOCKED,
     BUCKET_CHAINED = 2 * BUCKET_MOVED,
     BUCKET_VERSION = 2 * BUCKET_CHAINED,
-    BUCKET_INCIDENTAL = BUCKET_LOCKED | BUCKET_CHAINED, /* says nothing of the slots */
+    BUCKET_INCIDENTAL = BUCKET_LOCKED | BUCKET_CHAINED, /* do not concern the slots */
 };
 
 struct bucket {

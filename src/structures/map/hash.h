@@ -13,9 +13,9 @@
  * as in Wang Yi's wyhash (2019). Both words are mixed with the seed: otherwise one word
  * of a key could make the product 0, whatever the other one is.
  *
- * Each map has a secret seed, so that keys that meet in one map do not in another. Of
- * longer keys, no way is known to choose some that meet without it; of shorter ones,
- * who knows the multipliers can raise the odds that some of them meet.
+ * Each map has a secret seed, so that keys that collide in one map do not in another.
+ * No way is known to find longer keys that collide without knowing the seed. With
+ * shorter keys, an attacker who knows the multipliers can make collisions likelier.
  */
 #ifndef HASP_STRUCTURES_MAP_HASH_H
 #define HASP_STRUCTURES_MAP_HASH_H
