@@ -10,6 +10,7 @@
 #include "simulator/routes.h"
 #include "simulator/run.h"
 #include "simulator/scheduler.h"
+#include "simulator/stores.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -188,10 +189,18 @@ uint32_t simulated_thread(void)
     return running ? running->index + 1u : THREADS_MAX + 1u;
 }
 
+/* The thread's own stores count before they take effect for others. */
+static bool holds_by_node(void)
+{
+    const uint16_t *count = &simulated_held_nodes()->count.raw;
+    const struct store *own = running ? find_store(running, count) : NULL;
+    return (own ? own->value : *count) != 0;
+}
+
 uint32_t simulated_thread_if_known(void)
 {
-    bool holds = simulated_held_nodes()->count.raw != 0;
-    return holds || (running && running->expects_wait) ? 0 : simulated_thread();
+    const bool waits = running && running->expects_wait;
+    return waits || holds_by_node() ? 0 : simulated_thread();
 }
 
 void simulated_expect_wait(bool waits)

@@ -339,6 +339,24 @@ static void preempts(char **arguments)
     }
 }
 
+/* --- buffered-count: a thread's own stores count at once --- */
+
+static void hold_by_node(unsigned index, void *argument)
+{
+    (void)index, (void)argument;
+    expect(current_thread_if_known() != 0, "a thread without nodes has no known id");
+    store_relaxed(&held_nodes()->count, 1);
+    expect(!current_thread_if_known(), "a thread that holds by a node has a known id");
+    store_relaxed(&held_nodes()->count, 0);
+    expect(current_thread_if_known() != 0, "a thread has no known id any more");
+}
+
+static void buffered_count(char **arguments)
+{
+    (void)arguments;
+    run(2, hold_by_node);
+}
+
 static const struct {
     const char *name;
     int arguments;
@@ -348,7 +366,7 @@ static const struct {
     {"deadlock", 1, deadlock},   {"order", 0, order},
     {"timeout", 0, timeout},     {"watching", 0, watching},
     {"arrival", 0, arrival},     {"yields", 0, yields},
-    {"preempts", 0, preempts},
+    {"preempts", 0, preempts},   {"buffered-count", 0, buffered_count},
 };
 
 int main(int count, char **arguments)

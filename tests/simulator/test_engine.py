@@ -69,6 +69,11 @@ def test_stores_wait_in_a_buffer_and_fences_empty_it(
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_thread_reads_its_buffered_count_of_nodes(flat: dict[str, Path]) -> None:
+    done = run(flat["opteron-48"], "buffered-count")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("machine", MACHINES)
 def test_no_thread_waits_forever(flat: dict[str, Path], machine: str) -> None:
     done = run(flat[machine], "watching")

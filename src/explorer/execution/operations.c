@@ -230,7 +230,9 @@ struct held_nodes *checked_held_nodes(void)
 
 uint32_t checked_thread_if_known(void)
 {
-    return held[model.running].count.raw ? 0 : checked_thread();
+    const void *count = &held[model.running].count.raw;
+    bool holds = checked_load(count, sizeof(uint16_t), CHECKED_RELAXED, __func__) != 0;
+    return holds ? 0 : checked_thread();
 }
 
 uint32_t checked_fork_generation(void)
