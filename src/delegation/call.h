@@ -71,7 +71,7 @@ struct lines {
     struct call **directories; /* ids of lines */
     uint32_t most;
     uint32_t ahead;          /* lines that are fetched before they are looked at */
-    uint32_t own;            /* below this id, each thread begins at its own line */
+    uint32_t own;            /* places, at least, at which threads begin to search */
     struct atomic_u32 count; /* lines so far */
 };
 

@@ -210,7 +210,7 @@ static inline void server_count(struct server *server, uint32_t served, bool sev
     store_relaxed(&counts->sections, load_relaxed(&counts->sections) + served);
     store_relaxed(&counts->rounds, load_relaxed(&counts->rounds) + 1);
     store_relaxed(&counts->lines,
-                  load_relaxed(&counts->lines) + load_relaxed(&server->lines.count));
+                  load_relaxed(&counts->lines) + lines_count(&server->lines));
     if (several)
         store_relaxed(&counts->serialised, load_relaxed(&counts->serialised) + 1);
 }

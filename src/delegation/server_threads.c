@@ -180,8 +180,7 @@ static void prepare(struct server *server, enum server_kind kind, uint32_t place
     server->sleeps = true;
     progress_init(&server->progress);
     server->progress.holds_are_long = true;
-    lines_init(&server->lines, server->directories, SERVER_DIRECTORIES);
-    server->lines.own = cpu_count();
+    lines_init(&server->lines, server->directories, SERVER_DIRECTORIES, cpu_count());
     for (uint32_t i = 0; kind == SERVER_FFWD && i < RESPONSES_MOST; i++) {
         server->responses[i] = call_take();
         store_relaxed(&ffwd_response_of(server, i * RESPONSE_CLIENTS)->toggles, 0);

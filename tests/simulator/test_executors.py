@@ -43,3 +43,19 @@ def test_waiters_that_look_for_progress_do_not_delay_the_server(
         throughput(simulate, machine, "rcl", threads) for threads in (192, 96)
     )
     assert crowded > 0.4 * one_socket, (crowded, one_socket)
+
+
+def test_threads_that_come_at_once_find_lines_soon(
+    simulate: Simulate, flatten: Flatten
+) -> None:
+    found = simulate(
+        flatten("epyc-192"),
+        "delegation",
+        "--lock=mcs",
+        "--threads=192",
+        "--warm-up-ns=0",
+        "--duration-ns=1000000",
+        "think_cycles=4000",
+        "executor=flat-combining",
+    )
+    assert found["throughput_mops"] > 1, found["throughput_mops"]

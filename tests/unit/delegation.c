@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* What every executor promises: sections exclude each other, each is executed once, its
  * caller gets its result, sections may call other objects and may block, threads come
- * and go, an idle object survives a fork, and waiters sleep. */
+ * and go, any number of them, an idle object survives a fork, and waiters sleep. */
 #include "crew.h"
 
-#include "delegation/call.h"
+#include "delegation/algorithms/lines.h"
 #include "delegation/list/descriptor.h"
+#include "delegation/server.h"
 
 #include <string.h>
 #include <sys/wait.h>
 
-enum { CREW = 8, ROUNDS = 2000, BATCHES = 40, MANY = 24 };
+enum { CREW = 8, ROUNDS = 2000, BATCHES = 40, MANY = 24, BEYOND = 8 };
 
 static const struct executor_operations *operations;
 static const struct lock_operations *lock;
@@ -171,6 +172,47 @@ static void test_blocking(void)
     operations->destroy(&object->delegate);
 }
 
+static uint32_t lines_in_use(const struct lines *lines)
+{
+    const uint32_t count = lines_count(lines);
+    uint32_t used = 0;
+    for (uint32_t index = 0; index < count; index++) {
+        const struct call *line = line_at(lines, index);
+        used += line && load_relaxed(&line->owned);
+    }
+    return used;
+}
+
+/* More threads ask at the same time than there can be lines: the others wait for one.
+ * Hundreds of threads that never sleep would take a minute. */
+static void test_more_callers_than_lines(void)
+{
+    if (!executor_list[executor].about.parks)
+        return;
+    struct object *object = new_object(NULL);
+    const struct server *server = delegate_server(&object->delegate);
+    const struct lines *lines = server ? &server->lines : &object->delegate.lines;
+    const uint32_t most = lines->most, count = most ? most + BEYOND : 0;
+    struct member blocked = {.work = ask_to_block, .subject = object, .node = ANY_NODE};
+    struct member *crew = map_pages((count + 1) * sizeof *crew);
+    crew_start(&blocked);
+    crew_await(&blocked);
+    for (uint32_t i = 0; i < count; i++) {
+        crew[i] =
+            (struct member){.work = ask_once, .subject = object, .node = ANY_NODE};
+        crew_start(&crew[i]);
+    }
+    while (lines_in_use(lines) < most)
+        usleep(SAMPLE_US);
+    CHECK_EQUAL(object->sections, 0);
+    CHECK_EQUAL(write(pipe_ends[1], "", 1), 1);
+    for (uint32_t i = 0; i < count; i++)
+        pthread_join(crew[i].thread, NULL);
+    pthread_join(blocked.thread, NULL);
+    CHECK_EQUAL(object->sections, count);
+    operations->destroy(&object->delegate);
+}
+
 static void test_fork(void)
 {
     if (executor_has_servers(&executor_list[executor].about) &&
@@ -231,6 +273,7 @@ int main(int count, char **words)
     test_nested();
     test_threads_come_and_go();
     test_blocking();
+    test_more_callers_than_lines();
     test_fork();
     return 0;
 }

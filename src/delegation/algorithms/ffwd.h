@@ -53,7 +53,8 @@ static inline bool ffwd_init(struct delegate *delegate)
 
 static inline bool ffwd_asks(const struct call *line, uint32_t toggles)
 {
-    return load_acquire(&line->next) != (toggles >> line->index % RESPONSE_CLIENTS & 1);
+    return line &&
+           load_acquire(&line->next) != (toggles >> line->index % RESPONSE_CLIENTS & 1);
 }
 
 /* Executes the requests of the group of lines from `first` on, of `count` lines. Its
@@ -71,7 +72,7 @@ static inline uint32_t ffwd_serve_group(struct server *server, uint32_t first,
     for (uint32_t index = first; index < end; index++) {
         struct call *line = line_at(&server->lines, index);
         if (index + ahead < count)
-            prefetch_for_read(&line_at(&server->lines, index + ahead)->next);
+            line_fetch(&server->lines, index + ahead, false);
         if (!ffwd_asks(line, toggles))
             continue;
         struct delegate *own =
@@ -95,7 +96,8 @@ static inline uint32_t ffwd_serve_group(struct server *server, uint32_t first,
 /* Executes the requests of all lines; returns their number. */
 static inline uint32_t ffwd_round(struct server *server)
 {
-    uint32_t count = load_acquire(&server->lines.count), served = 0;
+    const uint32_t count = lines_count(&server->lines);
+    uint32_t served = 0;
     struct delegate *object = NULL;
     bool several = false;
     for (uint32_t first = 0; first < count; first += RESPONSE_CLIENTS)
@@ -106,7 +108,7 @@ static inline uint32_t ffwd_round(struct server *server)
 
 static inline bool ffwd_has_work(struct server *server)
 {
-    uint32_t count = load_acquire(&server->lines.count);
+    const uint32_t count = lines_count(&server->lines);
     for (uint32_t index = 0; index < count; index++)
         if (ffwd_asks(line_at(&server->lines, index),
                       load_relaxed(&ffwd_response_of(server, index)->toggles)))

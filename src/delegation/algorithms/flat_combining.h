@@ -30,7 +30,7 @@ enum { LATCH_FREE, LATCH_TAKEN, LATCH_MISSES };
 static inline bool flat_combining_init(struct delegate *delegate)
 {
     lines_init(&delegate->lines, delegate->clusters,
-               MODEL_CHECKED ? 2 : CLUSTERS_MOST);
+               MODEL_CHECKED ? 2 : CLUSTERS_MOST, 1);
     return true;
 }
 
@@ -41,12 +41,13 @@ static inline uint32_t lines_serve(struct delegate *delegate, const struct call 
 {
     const struct lines *lines = &delegate->lines;
     const uint32_t ahead = lines->ahead;
-    uint32_t count = load_acquire(&lines->count), served = 0;
+    uint32_t served = 0;
+    const uint32_t count = lines_count(lines);
     for (uint32_t index = 0; index < count; index++) {
         struct call *line = line_at(lines, index);
         if (ahead && index + ahead < count)
-            prefetch_for_write(&line_at(lines, index + ahead)->cell);
-        if (!still_waiting(load_acquire(&line->cell)))
+            line_fetch(lines, index + ahead, true);
+        if (!line || !still_waiting(load_acquire(&line->cell)))
             continue;
         call_execute(line);
         progress_show(&delegate->progress, ++served);
@@ -76,13 +77,13 @@ static inline void flat_combining_serve(struct delegate *delegate,
 static __attribute__((noinline, unused)) void
 flat_combining_wake(struct delegate *delegate)
 {
-    uint32_t count = load_acquire(&delegate->lines.count);
+    const uint32_t count = lines_count(&delegate->lines);
     for (uint32_t index = 0; index < count; index++) {
-        struct atomic_u32 *cell = &line_at(&delegate->lines, index)->cell;
+        struct call *line = line_at(&delegate->lines, index);
         uint32_t seen = CALL_PARKED;
-        if (load_relaxed(cell) == CALL_PARKED &&
-            compare_exchange_relaxed(cell, &seen, CALL_WAITING)) {
-            unpark(cell, 1);
+        if (line && load_relaxed(&line->cell) == CALL_PARKED &&
+            compare_exchange_relaxed(&line->cell, &seen, CALL_WAITING)) {
+            unpark(&line->cell, 1);
             return;
         }
     }

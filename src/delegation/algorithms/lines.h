@@ -4,13 +4,16 @@
  * of a queue.
  *
  * A thread takes a free line for each request, usually the same one again, because it
- * begins to search at its thread id. So threads need no registration, and any number of
- * them may come and go. If all lines are in use, there is one more afterwards; no line
- * goes before the object does. Under servers, each thread whose id is less than the
- * number of CPUs adds lines until there is one at its id. While only such threads call,
- * a line moves only between its client and the server.
+ * begins to search at a place that follows from its thread id, and adds a line there if
+ * there is none. So threads need no registration, and any number of them may come and
+ * go. If all lines are in use, a thread adds one, which it has at once; no line goes
+ * before the object does. Under servers, threads begin to search at as many places as
+ * there are CPUs: while there are no more threads, and their ids are consecutive, each
+ * has a line of its own, which moves only between it and the server. A combiner would
+ * have to look at all these lines, even if requests seldom meet: there, only requests
+ * that meet add lines.
  *
- *   count       lines so far
+ *   count       places so far; the line of a place may follow later
  *   directories ids of lines
  *   owned       of a line: 1 while a thread uses it. Executors never read it: it is in
  *               another cache line than the request, which stays where it is wanted
@@ -21,6 +24,11 @@
  *     (acquire) before it reads that.
  * L2. A thread that frees its line (release) has read the result; the next one takes
  *     the line by an acquire.
+ * L3. A thread stores a new line's id (release) after the line; others load it
+ *     (acquire).
+ *
+ * A thread that adds a line behind the others takes its place by one increment: if many
+ * come at once, each searches once, and none waits for another one.
  */
 #ifndef HASP_DELEGATION_ALGORITHMS_LINES_H
 #define HASP_DELEGATION_ALGORITHMS_LINES_H
@@ -48,18 +56,39 @@ static inline struct atomic_u32 *line_id(const struct lines *lines,
     return &((struct directory *)(void *)directory)->ids[index % LINES_EACH];
 }
 
+/* Returns the line at this place, or NULL if there is none yet (L3). */
 static inline struct call *line_at(const struct lines *lines, uint32_t index)
 {
-    return call_at(load_relaxed(line_id(lines, index)));
+    const uint32_t id = load_acquire(line_id(lines, index));
+    return likely(id) ? call_at(id) : NULL;
 }
 
-/* Prepares `count` directories. */
+/* Returns the number of places. */
+static inline uint32_t lines_count(const struct lines *lines)
+{
+    const uint32_t count = load_relaxed(&lines->count);
+    return likely(count < lines->most) ? count : lines->most;
+}
+
+/* Fetches the request at this place, which the caller is about to read, or answer. */
+static inline void line_fetch(const struct lines *lines, uint32_t index, bool answers)
+{
+    const struct call *line = line_at(lines, index);
+    if (line && answers)
+        prefetch_for_write(&line->cell);
+    else if (line)
+        prefetch_for_read(&line->cell);
+}
+
+/* Prepares `count` directories. `own`, not 0: the number of places at which threads
+ * begin to search, however few lines there are. */
 static inline void lines_init(struct lines *lines, struct call **directories,
-                              uint32_t count)
+                              uint32_t count, uint32_t own)
 {
     lines->directories = directories;
     lines->most = LINES_EACH * count;
     lines->ahead = LINES_AHEAD;
+    lines->own = own < lines->most ? own : lines->most;
     for (uint32_t index = 0; index < lines->most; index++) {
         if (index % LINES_EACH == 0)
             lines->directories[index / LINES_EACH] = call_take();
@@ -69,52 +98,93 @@ static inline void lines_init(struct lines *lines, struct call **directories,
 
 static inline void lines_destroy(struct lines *lines)
 {
-    uint32_t count = load_relaxed(&lines->count);
-    for (uint32_t index = 0; index < count; index++)
-        call_give(line_at(lines, index));
+    const uint32_t count = lines_count(lines);
+    for (uint32_t index = 0; index < count; index++) {
+        struct call *line = line_at(lines, index);
+        if (line)
+            call_give(line);
+    }
     for (uint32_t index = 0; index < lines->most; index += LINES_EACH)
         call_give(lines->directories[index / LINES_EACH]);
     store_relaxed(&lines->count, 0);
 }
 
-/* Adds line `count`, unless another thread does so first. */
-static __attribute__((noinline, unused)) void line_add(struct lines *lines,
-                                                       uint32_t count)
+/* Adds a line at this place, and returns it; the caller owns it. Returns NULL if
+ * another thread has added one there. */
+static inline struct call *line_add(struct lines *lines, uint32_t index)
 {
     struct call *fresh = call_take();
-    uint32_t none = 0, number = count;
+    uint32_t none = 0;
     store_relaxed(&fresh->cell, CALL_DONE);
-    store_relaxed(&fresh->owned, 0);
-    fresh->index = count;
-    if (!compare_exchange_release(line_id(lines, count), &none, fresh->link.id)) {
-        call_give(fresh);
-        (void)load_acquire(line_id(lines, count)); /* and is published below */
+    store_relaxed(&fresh->owned, 1);
+    fresh->index = index;
+    if (compare_exchange_release(line_id(lines, index), &none, fresh->link.id))
+        return fresh;
+    call_give(fresh);
+    return NULL;
+}
+
+/* Adds a line at this place, which may be beyond the others. */
+static __attribute__((noinline, unused)) struct call *line_add_at(struct lines *lines,
+                                                                  uint32_t index)
+{
+    struct call *line = line_add(lines, index);
+    uint32_t count = load_relaxed(&lines->count);
+    while (count <= index &&
+           !compare_exchange_relaxed(&lines->count, &count, index + 1))
+        continue;
+    return line;
+}
+
+/* Adds a line behind the others. Returns NULL if there are as many as there may be, or
+ * if another thread has added one at that place. */
+static __attribute__((noinline, unused)) struct call *line_append(struct lines *lines)
+{
+    if (load_relaxed(&lines->count) >= lines->most)
+        return NULL;
+    const uint32_t index = fetch_add_relaxed(&lines->count, 1);
+    return index < lines->most ? line_add(lines, index) : NULL;
+}
+
+/* Takes this line if it is free. */
+static inline bool line_own(struct call *line)
+{
+    uint32_t seen = 0;
+    return !load_relaxed(&line->owned) &&
+           compare_exchange_acquire(&line->owned, &seen, 1);
+}
+
+/* The line at the caller's place, `home`, is in use: takes or adds another one. */
+static __attribute__((noinline, unused)) struct call *line_search(struct lines *lines,
+                                                                  uint32_t home)
+{
+    for (;;) {
+        const uint32_t count = lines_count(lines);
+        for (uint32_t i = 0, index = home; i < count; i++) {
+            index = index + 1 < count ? index + 1 : 0;
+            struct call *line = line_at(lines, index);
+            if (line && line_own(line))
+                return line;
+        }
+        struct call *line = line_append(lines);
+        if (line)
+            return line;
+        if (load_relaxed(&lines->count) >= lines->most)
+            yield();
     }
-    compare_exchange_release(&lines->count, &number, count + 1);
 }
 
 /* Returns a line that the caller owns. */
 static inline struct call *line_take(struct lines *lines)
 {
-    const uint32_t home = current_thread();
-    for (;;) {
-        uint32_t count = load_acquire(&lines->count);
-        if (unlikely(count <= home) && home < lines->own && count < lines->most) {
-            line_add(lines, count);
-            continue;
-        }
-        for (uint32_t i = 0; i < count; i++) {
-            struct call *line = line_at(lines, (home + i) % count);
-            uint32_t seen = 0;
-            if (!load_relaxed(&line->owned) &&
-                compare_exchange_acquire(&line->owned, &seen, 1))
-                return line;
-        }
-        if (count < lines->most)
-            line_add(lines, count);
-        else
-            yield();
-    }
+    const uint32_t count = lines_count(lines), own = lines->own;
+    const uint32_t home = (current_thread() - 1) % (count > own ? count : own);
+    struct call *line = line_at(lines, home);
+    if (unlikely(!line))
+        line = line_add_at(lines, home);
+    else if (unlikely(!line_own(line)))
+        line = NULL;
+    return likely(line) ? line : line_search(lines, home);
 }
 
 /* Publishes the request of a line that the caller owns. */

@@ -52,7 +52,8 @@ static inline bool rcl_init(struct delegate *delegate)
 /* Returns the object of the line's request; NULL if there is none (R2). */
 static inline struct delegate *rcl_request(const struct call *line)
 {
-    if (!still_waiting(load_relaxed(&line->cell)) || load_acquire(&line->executed) ||
+    if (!line || !still_waiting(load_relaxed(&line->cell)) ||
+        load_acquire(&line->executed) ||
         !still_waiting(load_acquire(&line->cell)))
         return NULL;
     return (struct delegate *)(uintptr_t)load_relaxed(&line->object);
@@ -110,13 +111,14 @@ static inline uint32_t rcl_round(struct server *server, uint32_t number, bool bu
                                  bool *keeps)
 {
     const uint32_t ahead = busy ? server->lines.ahead : 0;
-    uint32_t count = load_acquire(&server->lines.count), served = 0;
+    const uint32_t count = lines_count(&server->lines);
+    uint32_t served = 0;
     const struct delegate *first = NULL;
     bool several = false;
     for (uint32_t index = 0; index < count; index++) {
         struct call *line = line_at(&server->lines, index);
         if (ahead && index + ahead < count)
-            prefetch_for_read(&line_at(&server->lines, index + ahead)->cell);
+            line_fetch(&server->lines, index + ahead, false);
         struct delegate *object = rcl_request(line);
         if (!object)
             continue;
@@ -142,7 +144,7 @@ static inline uint32_t rcl_round(struct server *server, uint32_t number, bool bu
 /* Whether there is a request that the caller, which has the turn, can execute. */
 static inline bool rcl_has_work(struct server *server)
 {
-    uint32_t count = load_acquire(&server->lines.count);
+    const uint32_t count = lines_count(&server->lines);
     for (uint32_t index = 0; index < count; index++) {
         const struct call *line = line_at(&server->lines, index);
         const struct delegate *object = rcl_request(line);
@@ -157,7 +159,7 @@ static inline bool rcl_has_work(struct server *server)
  * turn: the object may be gone, so only its address is used. */
 static inline bool rcl_others_wait(struct server *server, uint64_t current)
 {
-    uint32_t count = load_acquire(&server->lines.count);
+    const uint32_t count = lines_count(&server->lines);
     for (uint32_t index = 0; index < count; index++) {
         const struct delegate *object = rcl_request(line_at(&server->lines, index));
         if (object && (uint64_t)(uintptr_t)object != current)
