@@ -41,10 +41,21 @@ static inline bool adaptive_executor_init(struct delegate *delegate)
     return true;
 }
 
-static inline void adaptive_release(struct delegate *delegate)
+/* Wakes the combiner that waits for the lock. Returns `result`, so that no caller need
+ * save it. */
+static __attribute__((noinline, unused)) void *adaptive_wake(struct delegate *delegate,
+                                                             void *result)
+{
+    unpark(&delegate->word, 1);
+    return result;
+}
+
+/* Releases the lock, and returns `result`. */
+static inline void *adaptive_release(struct delegate *delegate, void *result)
 {
     if (unlikely(exchange_release(&delegate->word, ADAPTIVE_FREE) == ADAPTIVE_SLEEPER))
-        unpark(&delegate->word, 1);
+        return adaptive_wake(delegate, result);
+    return result;
 }
 
 /* The combiner waits for a thread that executes its section in place. */
@@ -71,7 +82,7 @@ static inline void adaptive_leave(struct delegate *delegate, uint32_t kept, bool
         return;
     if (alone)
         store_relaxed(&delegate->busy, 0);
-    adaptive_release(delegate);
+    adaptive_release(delegate, NULL);
 }
 
 static __attribute__((noinline, unused)) void *adaptive_queue(struct delegate *delegate,
@@ -107,8 +118,7 @@ static inline void *adaptive_executor_run(struct delegate *delegate,
         likely(acquire_if(&delegate->word, ADAPTIVE_FREE, ADAPTIVE_HELD))) {
         void *result = section(context);
         delegate_count(delegate, 1);
-        adaptive_release(delegate);
-        return result;
+        return adaptive_release(delegate, result);
     }
     return adaptive_queue(delegate, section, context, waiting);
 }
