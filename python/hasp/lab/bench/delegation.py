@@ -66,7 +66,9 @@ def cases(cpus: int) -> tuple[Case, ...]:
 def measure_delegation(options: Options) -> int:
     """Measure all subjects in rounds of random order, and print the medians.
 
-    Returns the exit status.
+    Ratios are of the same round, in which all subjects of a case run one after the
+    other: a host may change its speed from one case to the next. Returns the exit
+    status.
     """
     wanted = cases(len(os.sched_getaffinity(0)))
     rounds = options.runs or (QUICK_ROUNDS if options.quick else ROUNDS)
@@ -76,10 +78,10 @@ def measure_delegation(options: Options) -> int:
 
 def _rounds(wanted: Sequence[Case], rounds: int) -> Iterator[Record]:
     subjects = _subjects()
-    tasks = [(name, case) for name in subjects for case in wanted]
     for number in range(rounds):
-        for name, case in random.sample(tasks, len(tasks)):
-            yield {**_measure(subjects[name], name, case), "round": number}
+        for case in random.sample(wanted, len(wanted)):
+            for name in random.sample(list(subjects), len(subjects)):
+                yield {**_measure(subjects[name], name, case), "round": number}
 
 
 def _subjects() -> dict[str, list[str]]:

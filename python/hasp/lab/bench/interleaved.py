@@ -24,8 +24,6 @@ from hasp.statistics.ratio import (
     Ratio,
     interval_of_median,
     median_of_ratios,
-    median_ratio,
-    ratio_of_medians,
 )
 
 OWN = "hasp"
@@ -277,15 +275,15 @@ def ratio_text(ratio: Ratio | None) -> str:
 
 
 def factor_text(sample: Sequence[float], reference: Sequence[float]) -> str:
-    """Return the ratio of the medians, with the 95 % interval if there is one.
+    """Return the median of the ratios, with the 95 % interval if there is one.
 
     Values at the same index are of the same round; the longer series has one more.
     """
     pairs = min(len(sample), len(reference))
     if not pairs:
         return ""
-    ratio = ratio_of_medians(sample[:pairs], reference[:pairs])
-    text = f"{median_ratio(sample, reference):.2f}x"
+    ratio = median_of_ratios(sample[:pairs], reference[:pairs])
+    text = f"{ratio.value:.2f}x"
     if ratio.low is None or ratio.high is None:
         return text
     return f"{text} [{ratio.low:.2f}, {ratio.high:.2f}]"
