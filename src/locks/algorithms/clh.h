@@ -13,13 +13,13 @@
  * waiters may park, that store would have to be an exchange; a holder whose number is
  * still last gives it back instead.
  *
- *   tail  the last arrival: an even number, or 2 * id + 1 of a waiter
- *   node  CLH_NODE if the holder has a node, 0 if it has a number
- *   cell  the last number released, and PARKED: a thread may be asleep on it
+ *   tail  the last arrival: a number, a multiple of 4, or 2 * id + 1 of a waiter
+ *   cell  the last number released; PARKED: a thread may be asleep on it; NODE: the
+ *         holder has a node instead of a number
  *   next  of a node: 1 if the thread that waits on it will not leave
  *
  * I1. As long as no waiter has left, the lock is free exactly when tail == cell. If its
- *     holder has a number, that number is cell + 2, because numbers are given only to
+ *     holder has a number, that number is cell + 4, because numbers are given only to
  *     holders and are released in order.
  * I2. The predecessor returned by an exchange of the tail belongs to exactly one
  *     thread. Only that thread waits on the predecessor's cell, writes its `next`, and
@@ -48,15 +48,15 @@
 
 enum { CLH_LEFT_ONCE = 1 }; /* lock->mode: a waiter has timed out */
 
-/* If no node holds although `node` says so, the lock was being acquired or released by
- * a thread of the parent: it becomes free. */
+/* If no node holds although the cell says so, the lock was being acquired or released
+ * by a thread of the parent: it becomes free. */
 static inline void clh_forget(struct lock *lock, bool held)
 {
     struct clh *clh = clh_of(lock);
     uint32_t number = clh_number(clh);
     if (load_relaxed(&clh->tail) % 2 == 0)
         return; /* none of the parent's threads is queued */
-    if (load_relaxed(&clh->node)) {
+    if (load_relaxed(&clh->cell) & CLH_NODE) {
         struct waiter *node = held_nodes_search(lock);
         if (node) {
             store_relaxed(&node->next, 0);
@@ -66,7 +66,6 @@ static inline void clh_forget(struct lock *lock, bool held)
         shown_word_clear(lock);
         held = false;
     }
-    store_relaxed(&clh->node, 0);
     store_relaxed(&clh->cell, number);
     store_release(&clh->tail, held ? number + CLH_NUMBER : number);
 }
@@ -134,7 +133,7 @@ static inline enum acquisition clh_keep(struct lock *lock, struct waiter *self,
     if (may_park(waiting) && load_relaxed(&self->asleep))
         store_relaxed(&self->asleep, 0); /* the node stays in the queue */
     if (!stands) {
-        store_relaxed(&clh_of(lock)->node, CLH_NODE);
+        clh_set_node(clh_of(lock));
         shown_word_set(lock, OWNER_IN_NODE);
     }
     held_node_begin(lock, self);
@@ -255,8 +254,7 @@ static inline void clh_leave_holding(struct lock *lock, enum waiting waiting,
     } else {
         struct clh *clh = clh_of(lock);
         shown_word_clear(lock);
-        store_relaxed(&clh->node, 0); /* before the release */
-        if (release_if(&clh->tail, clh_name(node->link.id), clh_number(clh)))
+        if (release_if(&clh->tail, clh_name(node->link.id), clh_clear_node(clh)))
             waiter_give(node);
         else
             grant(&node->cell, may_park(waiting));
@@ -285,8 +283,9 @@ static __attribute__((noinline, unused)) void clh_release_other(struct lock *loc
 static inline void clh_release(struct lock *lock, enum waiting waiting)
 {
     struct clh *clh = clh_of(lock);
-    uint32_t mine = clh_number(clh) + CLH_NUMBER;
-    if (unlikely(load_relaxed(&clh->node) != 0)) {
+    uint32_t cell = load_relaxed(&clh->cell);
+    uint32_t mine = (cell & ~(uint32_t)CLH_PARKED) + CLH_NUMBER;
+    if (unlikely(cell & CLH_NODE)) {
         clh_release_other(lock, waiting);
     } else if (!may_park(waiting)) {
         store_release(&clh->cell, mine);

@@ -8,10 +8,11 @@
 
 #include "locks/waiting/policies.h"
 
-enum { CLH_PARKED = 1, CLH_NUMBER = 2, CLH_NODE = 1 };
+/* The bits of the cell, and the step from one number to the next. */
+enum { CLH_PARKED = 1, CLH_NODE = 2, CLH_NUMBER = 4 };
 
 struct clh {
-    struct atomic_u32 tail, node, cell;
+    struct atomic_u32 tail, cell;
 };
 
 static inline struct clh *clh_of(struct lock *lock)
@@ -34,7 +35,22 @@ static inline struct waiter *clh_named(uint32_t name)
 /* Returns the last number released. */
 static inline uint32_t clh_number(struct clh *clh)
 {
-    return load_relaxed(&clh->cell) & ~(uint32_t)CLH_PARKED;
+    return load_relaxed(&clh->cell) & ~(uint32_t)(CLH_PARKED | CLH_NODE);
+}
+
+/* Called by the holder, when it begins to hold by a node. No thread waits for a number
+ * meanwhile. */
+static inline void clh_set_node(struct clh *clh)
+{
+    store_relaxed(&clh->cell, load_relaxed(&clh->cell) | CLH_NODE);
+}
+
+/* Called by the holder that has a node, before its release. */
+static inline uint32_t clh_clear_node(struct clh *clh)
+{
+    uint32_t number = clh_number(clh);
+    store_relaxed(&clh->cell, number);
+    return number;
 }
 
 /* Waits until `number` is released; returns false if the deadline has passed. */

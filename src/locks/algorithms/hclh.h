@@ -14,7 +14,7 @@
  * The master does not wait for a fixed time. It waits until the last waiter of the
  * global queue changes, because another master has spliced; that delays no thread.
  *
- *   state[0..2]  the global queue's (clh.h)
+ *   state[0..1]  the global queue's (clh.h)
  *   state[3]  directory of the local queues (side_memory.h)
  *   local tail  in the node's side block: id of the last waiter not yet spliced, 0 none
  *

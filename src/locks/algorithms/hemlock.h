@@ -7,8 +7,8 @@
  * releaser announces the handover there, and regains the word when the successor has
  * acknowledged it. So, unlike in CLH, no node changes owner.
  *
- *   tail, node, cell  as in clh.h: for a holder that acquired without waiting, the
- *                     grant word is the cell in the lock
+ *   tail, cell  as in clh.h: for a holder that acquired without waiting, the grant word
+ *               is the cell in the lock
  *   grant word  of a waiter: WAITING; GRANTED, or HANDED_OVER if the word stands; LEFT
  *               (watch its predecessor instead); LEAVING with the fork generation (its
  *               successor is about to leave); RETRY (that successor was the last in the
@@ -195,8 +195,7 @@ static __attribute__((noinline, unused)) void hemlock_hand_over(struct lock *loc
         return;
     }
     shown_word_clear(lock);
-    store_relaxed(&clh->node, 0); /* before the release */
-    bool last = hemlock_pass(clh, node, WAITER_GRANTED, clh_number(clh));
+    bool last = hemlock_pass(clh, node, WAITER_GRANTED, clh_clear_node(clh));
     release_window();
     hemlock_give(node, last ? hemlock_leaving() : (uint32_t)WAITER_GRANTED);
 }
@@ -212,10 +211,11 @@ static __attribute__((noinline, unused)) void hemlock_release_other(struct lock 
 static inline void hemlock_release(struct lock *lock)
 {
     struct clh *clh = clh_of(lock);
-    if (unlikely(load_relaxed(&clh->node) != 0)) {
+    uint32_t cell = load_relaxed(&clh->cell);
+    if (unlikely(cell & CLH_NODE)) {
         hemlock_release_other(lock);
     } else {
-        store_release(&clh->cell, clh_number(clh) + CLH_NUMBER);
+        store_release(&clh->cell, cell + CLH_NUMBER); /* nobody parks on it */
         release_window();
     }
 }
