@@ -42,15 +42,15 @@ compete. `cna` serves one node for longer than is simulated, so with all threads
 Opteron and the EPYC its figure depends on which node that is: with six threads on any
 single node of the Opteron, both forms are equally fast.
 
-With one thread, what `ticket`, `alock`, `hemlock` and `reciprocating` lack is that a
-mutex shows its word and owner to debuggers and to code that bypasses the interposer.
-Without that they reach 0.95 to 0.99, and `shfl` and `fissile` 0.93 to 0.95. `hapax`
-also keeps the holder's value in the lock, so that any thread may release it.
+With one thread, what `ticket` lacks is that a mutex shows its word and owner to
+debuggers and to code that bypasses the interposer. Without that it reaches 0.95 to
+0.99, and `shfl` and `fissile` 0.93 to 0.95. `hapax` also keeps the holder's value in
+the lock, so that any thread may release it.
 
 `alock` creates a lock's array when a thread first waits for it. With all threads of the
 EPYC on 512 locks that takes most of the millisecond that is simulated; over 4 ms it
-reaches 0.86 of the published form. There and on the Xeon, `c-tkt-tkt` and `hticket`
-reach 0.98 to 1.01 over 4 ms, for the same reason.
+reaches 0.85 of the published form. There and on the Xeon, `c-tkt-tkt` and `hticket`
+reach 0.99 to 1.00 over 4 ms, for the same reason.
 
 `fissile` shows word and owner before it hands its queue over, as the next waiter
 watches their line from then on. The same order, and a shuffler that continues where the

@@ -92,7 +92,8 @@ static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
     }
 
 /* The cache comes first: what the thread holds by a node is released without reading
- * the lock. Only a forked child may have to repair the lock. */
+ * the lock. It is empty if the thread's id is known. Only a forked child may have to
+ * repair the lock. */
 #define DEFINE_UNLOCK_KEPT_WORD(name, prefix, word, ...)                               \
     static __attribute__((noinline)) int name##_unlock_in_child(struct lock *lock)     \
     {                                                                                  \
@@ -110,20 +111,20 @@ static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
         prefix##_release(lock __VA_ARGS__);                                            \
         return 0;                                                                      \
     }                                                                                  \
-    static __attribute__((noinline)) int name##_unlock_slowly(struct lock *lock,       \
-                                                              uint32_t count)          \
+    static __attribute__((noinline)) int name##_unlock_slowly(struct lock *lock)       \
     {                                                                                  \
-        struct waiter *node = held_nodes_take(lock, count);                            \
-        if (!node)                                                                     \
+        struct waiter *node = held_nodes_take(lock, held_nodes_count());               \
+        if (!node) {                                                                   \
+            expect_wait(false); /* makes the id known, if it only was not yet */       \
             return name##_unlock_without_node(lock);                                   \
+        }                                                                              \
         prefix##_hand_over(lock __VA_ARGS__, node);                                    \
         return 0;                                                                      \
     }                                                                                  \
     static FAST int name##_unlock_entry(struct lock *lock)                             \
     {                                                                                  \
-        uint32_t count = held_nodes_count();                                           \
-        return unlikely(count != 0) ? name##_unlock_slowly(lock, count)                \
-                                    : name##_unlock_without_node(lock);                \
+        return likely(current_thread_if_known()) ? name##_unlock_without_node(lock)    \
+                                                 : name##_unlock_slowly(lock);         \
     }
 
 /* prefix_unlock also clears the owner, unless a node holds the lock: it reads the lock
