@@ -100,13 +100,16 @@ def test_without_a_machine_nothing_is_simulated(
     assert "simulated" not in hasp("advise", trace)
 
 
-def said(written: float, read: float | None) -> tuple[str, dict[str, object]]:
-    first, second = (
+def said(
+    written: float, read: float | None, wide: float | None = None
+) -> tuple[str, dict[str, object]]:
+    first, second, third = (
         None if ratio is None else Comparison("mcs", 1e6, "adaptive", ratio * 1e6)
-        for ratio in (written, read)
+        for ratio in (written, read, wide)
     )
     assert first
-    gain = Gain("db.c:88 &mu", MACHINE, 48, 50, 1000, Prediction(first, second))
+    predicted = Prediction(first, second, third)
+    gain = Gain("db.c:88 &mu", MACHINE, 48, 50, 1000, predicted)
     return gain.sentence, gain.as_json()
 
 
@@ -124,7 +127,17 @@ def test_a_gain_of_all_sections_has_no_condition() -> None:
 
 
 def test_without_a_gain_delegation_is_not_proposed() -> None:
-    sentence, record = said(1.1, None)
+    sentence, record = said(1.1, None, 1.2)
     assert sentence.startswith("do not delegate db.c:88 &mu: ")
+    assert "lines" not in sentence
     assert (record["delegate"], record["delegate_read_only"]) == (False, False)
-    assert record["read_only_ratio"] is None
+    assert (record["read_only_ratio"], record["delegate_wide"]) == (None, False)
+
+
+def test_a_gain_of_sections_that_write_many_lines_is_said() -> None:
+    sentence, record = said(1.1, None, 1.5)
+    assert sentence.startswith("do not delegate db.c:88 &mu: ")
+    assert sentence.endswith(
+        "Do if each of them writes 20 cache lines or more: 1.50 times"
+    )
+    assert (record["delegate"], record["delegate_wide"]) == (False, True)

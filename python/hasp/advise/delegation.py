@@ -6,7 +6,8 @@ read and write a cache line that they share. It runs under locks and under execu
 with a thread for each CPU; delegation is proposed if the best executor wins by a
 margin. No recording shows whether sections write what they share; what executors save
 is the way of that data. So, where they win, sections that write nothing are simulated
-too, and the proposal says whether it is for them as well.
+too, and the proposal says whether it is for them as well; where they do not win,
+sections that write dozens of lines are.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ EXECUTORS = ("adaptive", "cc-synch", "rcl")
 # Executors must win by so much: sources have to be changed for them, and most of the
 # simulator's figures agree with published ones within 25 %.
 MARGIN = 1.25
+WIDE_LINES = 20  # of sections that write much
 
 
 @dataclass(frozen=True)
@@ -55,16 +57,20 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What delegation gains if sections write what they share, and if they do not."""
+    """What delegation gains if sections write a line that they share, none, or many.
+
+    None: not simulated, because a line is enough to win, or to lose.
+    """
 
     written: Comparison
-    read: Comparison | None  # None: not simulated, because it does not win if written
+    read: Comparison | None
+    wide: Comparison | None
 
-    def wins(self, writes: bool) -> bool:
-        """Whether to delegate sections that write what they share, or do not."""
-        return self.written.wins and (
-            writes or (self.read is not None and self.read.wins)
-        )
+    def wins(self, lines: int = 1) -> bool:
+        """Whether to delegate sections that write so many lines that they share."""
+        if self.written.wins:
+            return lines > 0 or (self.read is not None and self.read.wins)
+        return lines >= WIDE_LINES and self.wide is not None and self.wide.wins
 
 
 @dataclass(frozen=True)
@@ -87,18 +93,26 @@ class Gain:
             f"executes {best.ratio:.2f} times as many of its sections as {best.lock}, "
             "the best lock"
         )
-        if not self.predicted.wins(writes=True):
-            return f"do not delegate {self.site}: {compared}"
+        wide = self.predicted.wide
+        if not self.predicted.wins():
+            said = f"do not delegate {self.site}: {compared}"
+            if wide is None or not wide.wins:
+                return said
+            return (
+                f"{said}. Do if each of them writes {WIDE_LINES} cache lines or more: "
+                f"{wide.ratio:.2f} times"
+            )
         command = f"hasp delegate --lock {self.site.split(' ')[0]}"
         said = f"delegate {self.site}: {compared}; `{command}` rewrites its sections"
         read = self.predicted.read
-        if read is None or self.predicted.wins(writes=False):
+        if read is None or self.predicted.wins(0):
             return said
         return f"{said}. Not if they only read what they share: {read.ratio:.2f} times"
 
     def as_json(self) -> dict[str, object]:
         """Return it as a JSON record."""
         best, read = self.predicted.written, self.predicted.read
+        wide = self.predicted.wide
         return {
             "simulated": True,
             "site": self.site,
@@ -108,9 +122,11 @@ class Gain:
             "pause_ns": self.pause_ns,
             **dataclasses.asdict(best),
             "ratio": best.ratio,
-            "delegate": self.predicted.wins(writes=True),
+            "delegate": self.predicted.wins(),
             "read_only_ratio": read.ratio if read else None,
-            "delegate_read_only": self.predicted.wins(writes=False),
+            "delegate_read_only": self.predicted.wins(0),
+            "wide_ratio": wide.ratio if wide else None,
+            "delegate_wide": self.predicted.wins(WIDE_LINES),
         }
 
 
@@ -150,9 +166,38 @@ def predict(
     written = _compared(machine, duration, knobs)
     if not written:
         return None
-    if not written.wins:
-        return Prediction(written, None)
-    return Prediction(written, _compared(machine, duration, {**knobs, "cs_lines": "0"}))
+    if written.wins:
+        none = {**knobs, "cs_lines": "0"}
+        return Prediction(written, _compared(machine, duration, none), None)
+    further_ns = max(0, section_ns - _wide_ns(machine, duration, knobs))
+    wide = {**knobs, "cs_lines": str(WIDE_LINES), "cs_ns": str(further_ns)}
+    return Prediction(written, None, _compared(machine, duration, wide))
+
+
+def _wide_ns(machine: Machine, duration: int, knobs: dict[str, str]) -> int:
+    """Return how long two threads take to write the lines of a wide section."""
+    times = []
+    for lines in (0, WIDE_LINES):
+        options = Options(
+            machine=machine,
+            workload="one-lock",
+            locks=[lock_named("futex")],
+            threads=[2],
+            placement=placement.DEFAULT,
+            seeds=[1],
+            warm_up_ns=WARM_UP_NS,
+            duration_ns=duration,
+            knobs={
+                "cs_lines": str(lines),
+                "cs_ns": "0",
+                "think_ns": knobs["think_ns"],
+                "think_cycles": "0",
+            },
+        )
+        with flattened(machine) as machine_file:
+            (record,) = run_jobs(plan(options, machine_file), None)
+        times.append(float(record["operation_p50_ns"] - record["acquire_p50_ns"]))
+    return max(0, round(times[1] - times[0]))
 
 
 def _compared(
