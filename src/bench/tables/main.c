@@ -74,11 +74,12 @@ static void print(void)
     }
     printf("{\"schema\":\"hasp.table/1\",\"subject\":\"%s\",\"lock\":\"%s\","
            "\"threads\":%llu,\"elements\":%llu,\"updates\":%llu,\"zipf\":%.2f,"
-           "\"mops\":%.3f,\"least_share\":%.3f,\"inserted\":%llu,\"removed\":%llu}\n",
+           "\"operations\":%llu,\"mops\":%.3f,\"least_share\":%.3f,"
+           "\"inserted\":%llu,\"removed\":%llu}\n",
            run.subject->name, run.options.lock ? run.options.lock : "",
            (unsigned long long)run.options.burst.threads,
            (unsigned long long)run.options.elements,
-           (unsigned long long)run.options.percent, run.zipf,
+           (unsigned long long)run.options.percent, run.zipf, (unsigned long long)all,
            (double)all * 1e3 / (double)run.options.burst.elapsed_ns,
            all ? (double)least * (double)run.options.burst.threads / (double)all : 0,
            (unsigned long long)inserted, (unsigned long long)removed);

@@ -72,7 +72,7 @@ static void prepare(struct map *map, struct block *block, struct block *first_no
         bucket_value(bucket, 0)->raw = (uint64_t)(uintptr_t)first_node->bytes;
         node_at(bucket_value(bucket, 0)->raw)->value_bytes = OLD;
     }
-    map->table.raw = (uint64_t)(uintptr_t)table;
+    map->buckets.raw = (uint64_t)(uintptr_t)table->buckets;
     map->epochs = of_map;
     map->secret = hash_secret(0);
     map->key_bytes = map->value_bytes = WORD;

@@ -74,7 +74,7 @@ int map_prepare(struct map *map, const struct map_options *options,
         return why;
     }
     table->count = map->least;
-    store_release(&map->table, (uint64_t)(uintptr_t)table);
+    store_release(&map->buckets, (uint64_t)(uintptr_t)table->buckets);
     return MAP_OK;
 }
 

@@ -37,7 +37,8 @@ struct epochs_record {
     struct atomic_u64 epoch;
     struct atomic_u32 taken;    /* a thread uses it */
     uint32_t number;            /* of the record, from 0; never changes */
-    uint32_t chances;           /* to resize a table that the thread has had */
+    uint32_t chances;           /* to enlarge a table that the thread has had */
+    uint32_t removals;          /* resize_due() */
     uint32_t pressure;          /* retired since the thread last reclaimed */
     struct epochs_record *next; /* never changes */
 } __attribute__((aligned(CACHE_LINE)));

@@ -87,8 +87,9 @@ struct node {
 };
 
 struct map {
-    /* Never written while the map is used, except `table`. */
-    struct atomic_u64 table __attribute__((aligned(CACHE_LINE)));
+    /* Never written while the map is used, except `buckets`: those of its table. Their
+     * address, not the table's, spares searches an addition. */
+    struct atomic_u64 buckets __attribute__((aligned(CACHE_LINE)));
     struct hash_secret secret;
     struct epochs *epochs;
     uint32_t key_bytes, value_bytes; /* 0: any length */
@@ -123,10 +124,22 @@ struct map_key {
     size_t length;
 };
 
+/* Returns the buckets of the map's table. */
+static inline struct bucket *map_buckets(struct map *map)
+{
+    /* Acquire: pairs with the release in resize_finish and map_prepare. */
+    return (struct bucket *)(uintptr_t)load_acquire(&map->buckets);
+}
+
+/* Returns the table that has these buckets. */
+static inline struct table *table_of(struct bucket *buckets)
+{
+    return (struct table *)(void *)((char *)buckets - offsetof(struct table, buckets));
+}
+
 static inline struct table *map_table(struct map *map)
 {
-    /* Acquire: pairs with the release in resize_finish and map_create. */
-    return (struct table *)(uintptr_t)load_acquire(&map->table);
+    return table_of(map_buckets(map));
 }
 
 static inline struct table *table_next(struct table *table)

@@ -40,7 +40,7 @@ bool resize_begin(struct map *map, struct table *table, uint64_t count)
 static void resize_finish(struct map *map, struct epochs_record *record,
                           struct table *table)
 {
-    store_release(&map->table, (uint64_t)(uintptr_t)table_next(table));
+    store_release(&map->buckets, (uint64_t)(uintptr_t)table_next(table)->buckets);
     store_release(&map->resizing, 0);
     memory_retire(map, record, &table->retired, RETIRED_TABLE);
 }
@@ -77,9 +77,9 @@ static uint64_t percent_near(struct table *table, uint64_t hash, uint64_t bucket
 }
 
 void resize_consider(struct map *map, struct epochs_record *record, struct table *table,
-                     uint64_t hash, bool emptied)
+                     uint64_t hash, bool removed)
 {
-    if (emptied) {
+    if (removed) {
         if (table->count / 2 >= map->least && table->count % 2 == 0 &&
             percent_near(table, hash, SHRINK_GLANCE) < SHRINK_PERCENT &&
             percent_near(table, hash, SHRINK_SAMPLE) < SHRINK_PERCENT &&

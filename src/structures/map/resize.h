@@ -3,7 +3,7 @@
  * Growing and shrinking. The number of buckets doubles when they hold more than 0.7
  * entries on average, so that few chains have a further bucket, and halves when they
  * hold less than a fifth. Nobody counts entries: a thread that had to use a further
- * bucket of a chain, or has emptied a chain, now and then looks at some neighbouring
+ * bucket of a chain, or has removed an entry, now and then looks at some neighbouring
  * buckets, and at more of them before the table is replaced.
  *
  * R1. A table gets a `next` once, from the thread that set `resizing`.
@@ -19,21 +19,20 @@
 
 #include "structures/map/map.h"
 
-/* A thread that has emptied chains looks one of so many times; a power of 2. */
-enum { RESIZE_SHRINK_CHANCE = 128 };
+/* A thread looks at one of so many of its removals; a power of 2. */
+enum { RESIZE_SHRINK_CHANCE = 256 };
 
-/* Replaces the table if the buckets near this hash suggest that. `emptied`: by a
+/* Replaces the table if the buckets near this hash suggest that. `removed`: by a
  * smaller one, else by a larger one. */
 void resize_consider(struct map *map, struct epochs_record *record, struct table *table,
-                     uint64_t hash, bool emptied);
+                     uint64_t hash, bool removed);
 
-/* Counts a removal that has emptied a chain. Returns whether the thread should call
- * resize_consider() for it. */
-static inline bool resize_due(struct epochs_record *record, bool emptied)
+/* Counts a removal. Returns whether the thread should call resize_consider() for it:
+ * when the count overflows, which costs no comparison. */
+static inline bool resize_due(struct epochs_record *record)
 {
-    uint32_t before = record->chances;
-    record->chances = before + emptied;
-    return (before ^ record->chances) & RESIZE_SHRINK_CHANCE;
+    const uint32_t step = UINT32_MAX / RESIZE_SHRINK_CHANCE + 1;
+    return __builtin_add_overflow(record->removals, step, &record->removals);
 }
 
 /* Moves some buckets of a table that has a next one. */

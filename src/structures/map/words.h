@@ -33,9 +33,12 @@ enum { WORDS_ELSEWHERE = MAP_UNKNOWN_LOCK - 1 };
 /* The head is not all that has to be searched. */
 enum { WORDS_INCOMPLETE = BUCKET_MOVED | BUCKET_CHAINED };
 
+/* It cannot be changed here and now. */
+enum { WORDS_NOT_NOW = WORDS_INCOMPLETE | BUCKET_LOCKED };
+
 /* What a search has found in a head that has not moved and has no further bucket. */
 struct words_search {
-    struct table *table; /* the map's */
+    struct bucket *buckets; /* of the map's table */
     struct bucket *head;
     uint64_t control; /* of the head */
     uint64_t hits;    /* the bit of the slot that has the key, or 0 */
@@ -87,9 +90,10 @@ WORDS_INLINE struct words_search words_search(struct map *map, uint64_t key,
                                               bool to_write)
 {
     struct words_search search;
-    search.table = map_table(map);
-    search.head =
-        words_in_register(table_bucket(search.table, hash_word(key, &map->secret)));
+    search.buckets = map_buckets(map);
+    uint64_t count = table_of(search.buckets)->count;
+    uint64_t index = map_part(hash_word(key, &map->secret), count);
+    search.head = words_in_register(&search.buckets[index]);
     if (to_write)
         prefetch_for_write(&search.head->control);
     search.control = load_acquire(&search.head->control);
@@ -108,6 +112,13 @@ WORDS_INLINE bool words_hold(const struct words_search *search)
 {
     return equals_relaxed(&search->head->control,
                           search->control & ~(uint64_t)WORDS_INCOMPLETE);
+}
+
+/* Returns the head's control word. Compilers derive its address anew; otherwise they
+ * keep it from the search on, in memory. */
+WORDS_INLINE struct atomic_u64 *words_control(const struct words_search *search)
+{
+    return &words_in_register(search->head)->control;
 }
 
 /* Hints that the key will be looked for soon. */
@@ -162,9 +173,9 @@ WORDS_INLINE int words_store(const struct words_search *search, uint64_t key,
     /* Compilers make branches of conditions on `hits`, but not of this mask. */
     uint64_t absent = (uint64_t)(((int64_t)search->hits - 1) >> 63);
     uint64_t bit = search->hits | (vacant & -vacant & absent);
-    if (unlikely(bit == 0) || unlikely(control & BUCKET_LOCKED) ||
-        unlikely(words_incomplete(search)) || unlikely(table_next(search->table)) ||
-        unlikely(!compare_exchange_acquire(&search->head->control, &control,
+    if (unlikely(bit == 0) || unlikely(control & WORDS_NOT_NOW) ||
+        unlikely(table_next(table_of(search->buckets))) ||
+        unlikely(!compare_exchange_acquire(words_control(search), &control,
                                            control | BUCKET_LOCKED)))
         return WORDS_ELSEWHERE;
     store_release(&search->head->keys[bit >> 1], key);
@@ -205,7 +216,7 @@ WORDS_INLINE int words_insert(struct map *map, struct epochs *epochs,
 
 /* A table may be too large now. */
 static __attribute__((noinline, unused)) void
-words_emptied(struct map *map, struct epochs_record *record, uint64_t key)
+words_removed(struct map *map, struct epochs_record *record, uint64_t key)
 {
     resize_consider(map, record, map_table(map), hash_word(key, &map->secret), true);
 }
@@ -226,12 +237,12 @@ WORDS_INLINE int words_remove(struct map *map, struct epochs *epochs,
     } else if (!search.hits) {
         result = MAP_ABSENT;
     } else if (likely(!(control & BUCKET_LOCKED)) &&
-               likely(!table_next(search.table)) &&
-               likely(compare_exchange_acq_rel(&search.head->control, &control,
+               likely(!table_next(table_of(search.buckets))) &&
+               likely(compare_exchange_acq_rel(words_control(&search), &control,
                                                removed))) {
         result = MAP_OK;
-        if (unlikely(resize_due(record, !(removed & (BUCKET_LOCKED - 1)))))
-            words_emptied(map, record, key);
+        if (unlikely(resize_due(record)))
+            words_removed(map, record, key);
     }
     words_leave(record);
     return result;

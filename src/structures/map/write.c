@@ -21,7 +21,7 @@ struct write {
     struct retired *old_node;
     struct link *old_link;
     bool overflowed; /* an entry was inserted outside the head */
-    bool emptied;    /* the head has no entry left */
+    bool removed;    /* an entry was removed */
 };
 
 typedef void apply_write(struct write *write, struct chain *chain);
@@ -94,7 +94,7 @@ static void take_out(struct write *write, struct chain *chain,
 {
     note_old(write, chain, load_relaxed(bucket_value(place->bucket, place->slot)));
     write->old_link = chain_remove(chain, place);
-    write->emptied = bucket_used(chain->control) == 0;
+    write->removed = true;
     write->result = MAP_OK;
 }
 
@@ -204,8 +204,8 @@ static inline __attribute__((always_inline)) int write_run(struct map *map,
         if (unlikely(table_next(current)))
             resize_help(map, record, current);
         else if (unlikely(write->overflowed) ||
-                 unlikely(resize_due(record, write->emptied)))
-            resize_consider(map, record, table, write->key.hash, write->emptied);
+                 (write->removed && unlikely(resize_due(record))))
+            resize_consider(map, record, table, write->key.hash, write->removed);
         epochs_leave(record, outermost);
         done = write_needs_no_more(map, write);
     }
