@@ -62,7 +62,7 @@ static void test_order(uint32_t slots, uint32_t flags)
     pthread_t thread;
     CHECK_EQUAL(pthread_create(&thread, NULL, send_numbers, channel), 0);
     unsigned char data[MESSAGE_BYTES];
-    size_t length;
+    size_t length = 0;
     for (uint32_t number = 0; number < MESSAGES; number++) {
         CHECK_EQUAL(receiver_receive(&receiver, data, sizeof data, &length, NULL), 0);
         CHECK_EQUAL(length, length_of(number));
@@ -177,7 +177,7 @@ static void test_dead_threads(uint32_t flags)
 {
     struct channel *channel = new_channel(2, flags);
     struct receiver receiver;
-    char data[8];
+    char data[8] = "";
     size_t length;
     pthread_t thread;
     CHECK_EQUAL(receiver_open(&receiver, channel, NULL), 0);
