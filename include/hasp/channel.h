@@ -41,7 +41,7 @@
  *               waiter notices it once it has spun
  *   EBUSY       this side of the channel has been opened before
  *   EINVAL      an argument is wrong, or the memory holds no channel. Functions that
- *               wait return it for a clock other than CLOCK_REALTIME and
+ *               have to wait return it for a clock other than CLOCK_REALTIME and
  *               CLOCK_MONOTONIC, or for an `until` whose nanoseconds are out of range
  *
  * CLOCKS. Each function with an `until` exists in two forms, as in POSIX: one whose

@@ -268,7 +268,8 @@ void hasp_tx_count(const struct hasp_tx *tx, struct hasp_tx_counts *counts);
 
 /** The body of a transaction, for hasp_tx_run().
  * @return OK to commit; what an operation has returned to it; AGAIN to be run again
- * from the beginning; or any other number to abort */
+ * from the beginning, which is no conflict and so has no bound; or any other number to
+ * abort */
 typedef int hasp_tx_body(struct hasp_tx *tx, void *argument);
 
 /** Runs the body as a transaction until it has committed or failed for good.
