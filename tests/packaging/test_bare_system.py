@@ -1,76 +1,31 @@
 # SPDX-License-Identifier: MIT
-"""Installs the wheel in a Debian root with Python and pipx, but without a compiler.
-
-pip has the same configuration there as on this host, so the test works wherever pip
-does.
-"""
+"""Installs the wheel in a Debian root with Python and pipx, but without a compiler."""
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from bare_root import RELEASES, Shell, bare_root
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 PACKAGES = "ca-certificates,pigz,pipx"
-CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
-Shell = Callable[[str], "subprocess.CompletedProcess[str]"]
 
 
-@pytest.fixture(scope="module", params=["bookworm", "trixie"])
+@pytest.fixture(scope="module", params=RELEASES)
 def shell(
     request: pytest.FixtureRequest,
     wheel: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Shell]:
-    """Return shell(line), which runs a line of sh in a new root file system."""
-    if os.geteuid() != 0 or not shutil.which("debootstrap"):
-        pytest.skip("debootstrap is missing, or the user is not root")
+    """Return a shell in a new root file system that has the wheel."""
     root = tmp_path_factory.mktemp("root")
-    make = ["debootstrap", "--variant=minbase", f"--include={PACKAGES}"]
-    done = subprocess.run([*make, request.param, root], capture_output=True, text=True)
-    if done.returncode != 0:
-        pytest.skip(f"debootstrap failed: {done.stdout[-300:]}")
-    if Path(CERTIFICATES).exists():
-        shutil.copy(CERTIFICATES, root / CERTIFICATES[1:])
-    for file in ("/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf"):
-        if Path(file).exists():
-            shutil.copy(file, root / file[1:])
-    shutil.copy(wheel, root / "root")
-    pip = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
-    pip.pop("PIP_FIND_LINKS", None)
-    environment = {
-        **pip,
-        "PATH": "/root/.local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-        "HOME": "/root",
-        "LC_ALL": "C.UTF-8",
-    }
-
-    def run(line: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            ["chroot", root, "sh", "-c", f"cd /root && {line}"],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-        )
-
-    mounts = [(["-t", "proc"], "proc"), (["--bind"], "sys"), (["--rbind"], "dev")]
-    try:
-        for how, name in mounts:
-            command = ["mount", *how, f"/{name}", root / name]
-            if subprocess.run(command, capture_output=True).returncode != 0:
-                pytest.skip("mounting is not permitted")
-        subprocess.run(["mount", "--make-rslave", root / "dev"], check=True)
+    with bare_root(root, request.param, PACKAGES) as run:
+        shutil.copy(wheel, root / "root")
         yield run
-    finally:
-        for _, name in mounts:
-            subprocess.run(["umount", "-R", "-l", root / name], capture_output=True)
 
 
 def test_install_profile_and_uninstall(shell: Shell, wheel: Path) -> None:
