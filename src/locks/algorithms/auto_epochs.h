@@ -19,7 +19,8 @@ static inline void auto_settle(struct lock *lock, struct auto_record *record,
 }
 
 /* The trial of a policy was in vain. Once all have been tried, the pauses become longer
- * and longer. */
+ * and longer. Those of cohorts are the longest: to leave them and to come back takes
+ * ten epochs or more, as each thread changes by itself. */
 static inline void auto_give_up(struct lock *lock, struct auto_record *record)
 {
     bool all = load_relaxed(&record->tried) % (AUTO_POLICIES - 1) == 0;
@@ -29,10 +30,11 @@ static inline void auto_give_up(struct lock *lock, struct auto_record *record)
     if ((all || pause > AUTO_TRIES || load_relaxed(&record->crowded)) &&
         pause < AUTO_TRIES_MOST)
         pause *= 2;
-    if (load_relaxed(&record->usual) == AUTO_COHORTS && pause < AUTO_TRIES_COHORTS)
-        pause = AUTO_TRIES_COHORTS;
     store_relaxed(&record->pause, pause);
-    auto_settle(lock, record, load_relaxed(&record->usual), pause);
+    uint32_t usual = load_relaxed(&record->usual);
+    if (usual == AUTO_COHORTS)
+        pause *= AUTO_TRIES_COHORTS;
+    auto_settle(lock, record, usual, pause);
 }
 
 /* An epoch of a policy that was better in its trial is over. A bad one now and then is
@@ -47,14 +49,14 @@ static inline void auto_prove(struct lock *lock, struct auto_record *record,
         auto_give_up(lock, record);
     } else if (!left) {
         store_relaxed(&record->kind, AUTO_USUAL);
-        uint32_t pause = AUTO_TRIES;
+        uint32_t left = AUTO_TRIES;
         if (auto_policy(lock) == AUTO_COHORTS) {
             store_relaxed(&record->avoided, 0);
-            pause = auto_cohorts_stay(record, rate) ? AUTO_TRIES_COHORTS : 0;
+            left = auto_cohorts_stay(record, rate) ? AUTO_TRIES_COHORTS : 0;
         }
         store_relaxed(&record->rate, rate);
-        store_relaxed(&record->pause, pause + !pause);
-        store_relaxed(&record->left, pause);
+        store_relaxed(&record->pause, left ? 2 * AUTO_TRIES : AUTO_TRIES);
+        store_relaxed(&record->left, left);
         store_relaxed(&record->tried, 0);
     }
 }
