@@ -18,9 +18,9 @@ static inline void auto_settle(struct lock *lock, struct auto_record *record,
     store_relaxed(&record->left, left);
 }
 
-/* The trial of a policy was in vain. Once all have been tried, the pauses become longer
- * and longer. Those of cohorts are the longest: to leave them and to come back takes
- * ten epochs or more, as each thread changes by itself. */
+/* The trial of a policy was in vain. Once all have been tried, the pauses between
+ * trials become longer and longer. Cohorts are left alone for the longest: a trial ends
+ * them, and it takes ten epochs or more until all threads are back. */
 static inline void auto_give_up(struct lock *lock, struct auto_record *record)
 {
     bool all = load_relaxed(&record->tried) % (AUTO_POLICIES - 1) == 0;
@@ -49,12 +49,13 @@ static inline void auto_prove(struct lock *lock, struct auto_record *record,
         auto_give_up(lock, record);
     } else if (!left) {
         store_relaxed(&record->kind, AUTO_USUAL);
-        uint32_t left = AUTO_TRIES;
+        left = AUTO_TRIES;
         if (auto_policy(lock) == AUTO_COHORTS) {
             store_relaxed(&record->avoided, 0);
             left = auto_cohorts_stay(record, rate) ? AUTO_TRIES_COHORTS : 0;
         }
         store_relaxed(&record->rate, rate);
+        /* Above AUTO_TRIES, the pauses double from the first trial in vain on. */
         store_relaxed(&record->pause, left ? 2 * AUTO_TRIES : AUTO_TRIES);
         store_relaxed(&record->left, left);
         store_relaxed(&record->tried, 0);

@@ -65,7 +65,7 @@ enum {
     AUTO_USES_TRIED = 64,                  /* the same, in a trial */
     AUTO_TRIES = 1,                        /* epochs before the first try */
     AUTO_TRIES_MOST = 64,
-    AUTO_TRIES_COHORTS = 16, /* the same of cohorts, times this */
+    AUTO_TRIES_COHORTS = 16, /* the first try from cohorts; later pauses, times this */
     AUTO_CPUS_COHORTS = 4,
     AUTO_ENTRIES = 4,
     AUTO_FORGET = 16,     /* trials; then the threads that wait are counted anew */
