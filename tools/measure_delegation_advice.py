@@ -29,12 +29,7 @@ from itertools import product
 from typing import NamedTuple
 
 from hasp.advise import delegation, forecast
-from hasp.lab.simulate import placement
 from hasp.lab.simulate.machines import machine
-from hasp.lab.simulate.options import Options
-from hasp.lab.simulate.pool import run_jobs
-from hasp.lab.simulate.simulation import flattened, plan
-from hasp.locks.native import lock as lock_named
 from no_options import no_options
 
 MACHINE = machine.load("opteron-48")
@@ -121,20 +116,7 @@ def recorded_ns(load: Load) -> int:
 
 @cache
 def after_acquiring_ns(load: Load) -> float:
-    options = Options(
-        machine=MACHINE,
-        workload="one-lock",
-        locks=[lock_named("futex")],
-        threads=[2],
-        placement=placement.DEFAULT,
-        seeds=[1],
-        warm_up_ns=forecast.WARM_UP_NS,
-        duration_ns=duration_of(load),
-        knobs=knobs_of(load),
-    )
-    with flattened(MACHINE) as file:
-        (record,) = run_jobs(plan(options, file), None)
-    return float(record["operation_p50_ns"] - record["acquire_p50_ns"])
+    return delegation.after_acquiring_ns(MACHINE, duration_of(load), knobs_of(load))
 
 
 def duration_of(load: Load) -> int:

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from hasp.advise.delegation import Comparison, Gain, Prediction
+from hasp.advise.delegation import Comparison, Gain, Prediction, predict
+from hasp.lab.simulate.machines.machine import load
 
 MACHINE = "opteron-48"
 MARGIN = 1.25
@@ -98,6 +99,23 @@ def test_without_a_machine_nothing_is_simulated(
     path = str(next(build_dir.rglob("delegation_advice")))
     hasp("profile", "-o", trace, "--", path, "counter", "2", "0.1")
     assert "simulated" not in hasp("advise", trace)
+
+
+ONE_CPU = """
+schema = 1
+title = "one CPU"
+sources = { NONE = "made up" }
+clock = { source = "NONE", mhz = 2400 }
+topology = { source = "NONE", sockets = 1, dies = 1, cores = 1 }
+latency = { source = "NONE", same_die = 55 }
+local = { source = "NONE", l1 = 4, l2 = 12, llc = 46, ram = 252 }
+"""
+
+
+def test_for_one_cpu_nothing_is_simulated(tmp_path: Path) -> None:
+    file = tmp_path / "one.toml"
+    file.write_text(ONE_CPU)
+    assert predict(load(str(file)), 500, 5000, 1) is None
 
 
 def said(

@@ -6,18 +6,19 @@ read and write a cache line that they share. It runs under locks and under execu
 with a thread for each CPU; delegation is proposed if the best executor wins by a
 margin. No recording shows whether sections write what they share; what executors save
 is the way of that data. So, where they win, sections that write nothing are simulated
-too, and the proposal says whether it is for them as well; where they do not win,
-sections that write dozens of lines are.
+too, and the proposal says whether it is for them as well; where they lose, sections of
+the same length that write many lines are.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hasp.advise.forecast import DURATION_NS, MOST_LOCKS, WARM_UP_NS, pause_of
 from hasp.lab.simulate import placement
-from hasp.lab.simulate.job import OK
+from hasp.lab.simulate.job import OK, Record
 from hasp.lab.simulate.machines.machine import Machine
 from hasp.lab.simulate.options import Options
 from hasp.lab.simulate.pool import run_jobs
@@ -57,14 +58,11 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What delegation gains if sections write a line that they share, none, or many.
-
-    None: not simulated, because a line is enough to win, or to lose.
-    """
+    """What delegation gains if sections write one shared line, none, or many."""
 
     written: Comparison
-    read: Comparison | None
-    wide: Comparison | None
+    read: Comparison | None  # None: not simulated, because one line loses
+    wide: Comparison | None  # None: not simulated, because one line wins
 
     def wins(self, lines: int = 1) -> bool:
         """Whether to delegate sections that write so many lines that they share."""
@@ -154,7 +152,13 @@ def gain_of(profile: Profile, site: Site, machine: Machine) -> Gain | None:
 def predict(
     machine: Machine, section_ns: int, pause_ns: int, locks: int
 ) -> Prediction | None:
-    """Simulate sections of this length, with pauses between them."""
+    """Simulate sections of this length, with pauses between them.
+
+    None if that is not possible: some executors need a thread of their own, so the
+    machine must have at least two CPUs.
+    """
+    if machine.topology.cpus < 2:
+        return None
     duration = max(DURATION_NS, 50 * (section_ns + pause_ns))
     knobs = {
         "locks": str(locks),
@@ -169,35 +173,29 @@ def predict(
     if written.wins:
         none = {**knobs, "cs_lines": "0"}
         return Prediction(written, _compared(machine, duration, none), None)
-    further_ns = max(0, section_ns - _wide_ns(machine, duration, knobs))
+    further_ns = max(0, section_ns - round(_wide_ns(machine, duration, knobs)))
     wide = {**knobs, "cs_lines": str(WIDE_LINES), "cs_ns": str(further_ns)}
     return Prediction(written, None, _compared(machine, duration, wide))
 
 
-def _wide_ns(machine: Machine, duration: int, knobs: dict[str, str]) -> int:
-    """Return how long two threads take to write the lines of a wide section."""
-    times = []
-    for lines in (0, WIDE_LINES):
-        options = Options(
-            machine=machine,
-            workload="one-lock",
-            locks=[lock_named("futex")],
-            threads=[2],
-            placement=placement.DEFAULT,
-            seeds=[1],
-            warm_up_ns=WARM_UP_NS,
-            duration_ns=duration,
-            knobs={
-                "cs_lines": str(lines),
-                "cs_ns": "0",
-                "think_ns": knobs["think_ns"],
-                "think_cycles": "0",
-            },
+def _wide_ns(machine: Machine, duration: int, knobs: dict[str, str]) -> float:
+    """Return how long it takes to write the lines of a wide section."""
+    one_lock = {name: value for name, value in knobs.items() if name != "locks"}
+    none, wide = (
+        after_acquiring_ns(
+            machine, duration, {**one_lock, "cs_lines": str(lines), "cs_ns": "0"}
         )
-        with flattened(machine) as machine_file:
-            (record,) = run_jobs(plan(options, machine_file), None)
-        times.append(float(record["operation_p50_ns"] - record["acquire_p50_ns"]))
-    return max(0, round(times[1] - times[0]))
+        for lines in (0, WIDE_LINES)
+    )
+    return wide - none
+
+
+def after_acquiring_ns(machine: Machine, duration: int, knobs: dict[str, str]) -> float:
+    """Return the median time from an acquisition to the end of the release, if two
+    threads use a lock with glibc's algorithm; 0 if that cannot be simulated."""
+    for record in _records(machine, "one-lock", ("futex",), 2, duration, knobs):
+        return float(record["operation_p50_ns"] - record["acquire_p50_ns"])
+    return 0
 
 
 def _compared(
@@ -221,11 +219,28 @@ def rates_of(
     machine: Machine, duration: int, locks: tuple[str, ...], knobs: dict[str, str]
 ) -> dict[str, float]:
     """Return the sections per second under each lock that could be simulated."""
+    cpus = machine.topology.cpus
+    return {
+        record["lock"]: 1e6 * float(record["throughput_mops"])
+        for record in _records(machine, "delegation", locks, cpus, duration, knobs)
+        if record["throughput_mops"]
+    }
+
+
+def _records(
+    machine: Machine,
+    workload: str,
+    locks: tuple[str, ...],
+    threads: int,
+    duration: int,
+    knobs: dict[str, str],
+) -> Iterator[Record]:
+    """Yield the records of the runs that could be simulated."""
     options = Options(
         machine=machine,
-        workload="delegation",
+        workload=workload,
         locks=[lock_named(name) for name in locks],
-        threads=[machine.topology.cpus],
+        threads=[threads],
         placement=placement.DEFAULT,
         seeds=[1],
         warm_up_ns=WARM_UP_NS,
@@ -233,8 +248,6 @@ def rates_of(
         knobs=knobs,
     )
     with flattened(machine) as machine_file:
-        return {
-            record["lock"]: 1e6 * float(record["throughput_mops"])
-            for record in run_jobs(plan(options, machine_file), None)
-            if record["outcome"] == OK and record["throughput_mops"]
-        }
+        for record in run_jobs(plan(options, machine_file), None):
+            if record["outcome"] == OK:
+                yield record
