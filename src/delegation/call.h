@@ -72,7 +72,7 @@ struct lines {
     uint32_t most;
     uint32_t ahead;          /* lines that are fetched before they are looked at */
     uint32_t own;            /* places, at least, at which threads begin to search */
-    struct atomic_u32 count; /* lines so far */
+    struct atomic_u32 count; /* places so far */
 };
 
 /* Returns a call that is WAITING and has no next. Never fails (see pool.h). */

@@ -115,8 +115,8 @@ uint64_t writable_at(struct line *line, const struct thread *thread, uint64_t no
     return now < grace_until(line_number(line), thread->core) ? now : UINT64_MAX;
 }
 
-/* Prefetches the records that are needed once the thread has lost its line. While it
- * waited, a thousand others ran, so they have left the host's near caches. */
+/* Prefetches the records that are read when the thread loses its line. Since it began
+ * to wait, a thousand others may have run, and evicted them from the near caches. */
 static void prefetch_watcher(const struct thread *thread)
 {
     const unsigned core = core_of_thread[thread - thread_table];

@@ -339,7 +339,8 @@ static void preempts(char **arguments)
     }
 }
 
-/* --- buffered-count: a thread's own stores count at once --- */
+/* --- buffered-count: a thread sees its own store, still buffered, to the count of
+ * the nodes by which it holds --- */
 
 static void hold_by_node(unsigned index, void *argument)
 {

@@ -9,9 +9,9 @@
  * go. If all lines are in use, a thread adds one, which it has at once; no line goes
  * before the object does. Under servers, threads begin to search at as many places as
  * there are CPUs: while there are no more threads, and their ids are consecutive, each
- * has a line of its own, which moves only between it and the server. A combiner would
- * have to look at all these lines, even if requests seldom meet: there, only requests
- * that meet add lines.
+ * has a line of its own, which moves only between it and the server. With flat
+ * combining, only a thread that finds its line in use adds one: the combiner searches
+ * all lines, so there should be few where requests seldom collide.
  *
  *   count       places so far; the line of a place may follow later
  *   directories ids of lines
@@ -27,8 +27,8 @@
  * L3. A thread stores a new line's id (release) after the line; others load it
  *     (acquire).
  *
- * A thread that adds a line behind the others takes its place by one increment: if many
- * come at once, each searches once, and none waits for another one.
+ * A thread that appends a line gets its place by one increment of `count`. So threads
+ * that arrive together search the lines once each, and none waits for another.
  */
 #ifndef HASP_DELEGATION_ALGORITHMS_LINES_H
 #define HASP_DELEGATION_ALGORITHMS_LINES_H
@@ -63,14 +63,14 @@ static inline struct call *line_at(const struct lines *lines, uint32_t index)
     return likely(id) ? call_at(id) : NULL;
 }
 
-/* Returns the number of places. */
+/* Returns the number of places that may have a line. */
 static inline uint32_t lines_count(const struct lines *lines)
 {
     const uint32_t count = load_relaxed(&lines->count);
     return likely(count < lines->most) ? count : lines->most;
 }
 
-/* Fetches the request at this place, which the caller is about to read, or answer. */
+/* Prefetches the request at this place, for writing if the caller will answer it. */
 static inline void line_fetch(const struct lines *lines, uint32_t index, bool answers)
 {
     const struct call *line = line_at(lines, index);

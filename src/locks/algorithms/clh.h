@@ -14,8 +14,8 @@
  * still last gives it back instead.
  *
  *   tail  the last arrival: a number, a multiple of 4, or 2 * id + 1 of a waiter
- *   cell  the last number released; PARKED: a thread may be asleep on it; NODE: the
- *         holder has a node instead of a number
+ *   cell  the number released last, and two flags: PARKED, a thread may sleep on the
+ *         cell; NODE, the holder has a node instead of a number
  *   next  of a node: 1 if the thread that waits on it will not leave
  *
  * I1. As long as no waiter has left, the lock is free exactly when tail == cell. If its

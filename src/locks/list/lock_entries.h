@@ -92,8 +92,8 @@ static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
     }
 
 /* The cache comes first: what the thread holds by a node is released without reading
- * the lock. It is empty if the thread's id is known. Only a forked child may have to
- * repair the lock. */
+ * the lock. A thread whose id is known has an empty cache. Only a forked child may have
+ * to repair the lock. */
 #define DEFINE_UNLOCK_KEPT_WORD(name, prefix, word, ...)                               \
     static __attribute__((noinline)) int name##_unlock_in_child(struct lock *lock)     \
     {                                                                                  \

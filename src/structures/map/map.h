@@ -87,8 +87,8 @@ struct node {
 };
 
 struct map {
-    /* Never written while the map is used, except `buckets`: those of its table. Their
-     * address, not the table's, spares searches an addition. */
+    /* Constant while the map is used, except `buckets`, which points to those of its
+     * table: from the table's address, each search would have to add their offset. */
     struct atomic_u64 buckets __attribute__((aligned(CACHE_LINE)));
     struct hash_secret secret;
     struct epochs *epochs;

@@ -33,7 +33,7 @@ enum { WORDS_ELSEWHERE = MAP_UNKNOWN_LOCK - 1 };
 /* The head is not all that has to be searched. */
 enum { WORDS_INCOMPLETE = BUCKET_MOVED | BUCKET_CHAINED };
 
-/* It cannot be changed here and now. */
+/* The head cannot be changed at once. */
 enum { WORDS_NOT_NOW = WORDS_INCOMPLETE | BUCKET_LOCKED };
 
 /* What a search has found in a head that has not moved and has no further bucket. */
@@ -91,9 +91,8 @@ WORDS_INLINE struct words_search words_search(struct map *map, uint64_t key,
 {
     struct words_search search;
     search.buckets = map_buckets(map);
-    uint64_t count = table_of(search.buckets)->count;
-    uint64_t index = map_part(hash_word(key, &map->secret), count);
-    search.head = words_in_register(&search.buckets[index]);
+    search.head = words_in_register(
+        table_bucket(table_of(search.buckets), hash_word(key, &map->secret)));
     if (to_write)
         prefetch_for_write(&search.head->control);
     search.control = load_acquire(&search.head->control);
@@ -114,8 +113,8 @@ WORDS_INLINE bool words_hold(const struct words_search *search)
                           search->control & ~(uint64_t)WORDS_INCOMPLETE);
 }
 
-/* Returns the head's control word. Compilers derive its address anew; otherwise they
- * keep it from the search on, in memory. */
+/* Returns the head's control word. Compilers must not know that the search has computed
+ * its address already: they would save it on the stack and load it again. */
 WORDS_INLINE struct atomic_u64 *words_control(const struct words_search *search)
 {
     return &words_in_register(search->head)->control;
