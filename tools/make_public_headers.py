@@ -7,6 +7,9 @@ files: hasp/NAME.h, and hasp/internal/NAME.h, which holds all those internal hea
 one. Library sources (*.c) are written the same way, each with its headers in one file.
 In all of them the internal names carry the prefix `hasp_in_` (internal_names.py). So
 the code of the library is that of src/, and no short name reaches a user's program.
+
+hasp/mutex_implementation.h is those sources in one that mutexes need. Their private
+names are as in src/, so no two of them may have the same.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|(<[^>]+>)).*\n', re.M)
 CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|endif)\b", re.M)
 ENTRY = re.compile(r"^((?:RW|SPIN)?LOCK|BARRIER|EXECUTOR)\((\w+),", re.M)
+KINDS = ("public", "internal", "sources", "implementation")
 HIDDEN = 'visibility("hidden")'
 
 OPENING = """#if defined(__cplusplus)
@@ -37,6 +42,31 @@ CLOSING = """#undef HASP_STATIC_ASSERT
 #if defined(__cplusplus)
 }
 #endif
+"""
+IMPLEMENTATION = """/* SPDX-License-Identifier: MIT */
+/**
+ * @file
+ * What hasp/mutex.h needs of libhasp-sync, for programs that shall not link it. One C
+ * source of such a program consists of this line:
+ *
+ *     #include <hasp/mutex_implementation.h>
+ *
+ * The others, in C or C++, include hasp/mutex.h or hasp/mutex.hpp as usual. Link with
+ * -pthread. The other headers of Hasp need the library, which has all this, too: use
+ * one or the other. A shared library that has it this way must be linked with
+ * `-Wl,-z,nodelete`: a late wake-up may access its memory.
+ *
+ * Made by tools/make_public_headers.py from the sources of the library.
+ */
+#ifndef HASP_MUTEX_IMPLEMENTATION_H
+#define HASP_MUTEX_IMPLEMENTATION_H
+#if defined(__cplusplus)
+#error "hasp/mutex_implementation.h needs a C source of its own"
+#endif
+#if !defined(_GNU_SOURCE)
+#define _GNU_SOURCE 1
+#endif
+#pragma GCC system_header
 """
 
 
@@ -201,6 +231,13 @@ def library_source(tree: Tree, names: Names, path: Path) -> str:
     return without_marks(amalgam.whole(body))
 
 
+def implementation(tree: Tree, names: Names, sources: list[Path]) -> str:
+    """Return all these sources, and each of their headers once."""
+    amalgam = Amalgam(tree, names, lines=False)
+    body = "".join(map(amalgam.add, sources))
+    return without_marks(f"{IMPLEMENTATION}{amalgam.whole(body)}\n#endif\n")
+
+
 def collect(tree: Tree, paths: list[Path]) -> Names:
     """Return the names that the internal headers of these files declare."""
     names = declared_in(tree, set().union(*map(tree.reach, paths)))
@@ -248,12 +285,29 @@ def make(tree: Tree, names: Names, kind: str, path: Path) -> tuple[str, str] | N
     return path.name, header if kind == "public" else internal
 
 
+def made_files(tree: Tree, wanted: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each file that is wanted."""
+    paths = [path.resolve() for path in wanted.files]
+    names = collect(tree, paths)
+    if wanted.kind == "implementation":
+        parts = [path.resolve() for path in wanted.parts]
+        yield "mutex_implementation.h", implementation(tree, names, parts)
+        return
+    for path in paths:
+        made = make(tree, names, wanted.kind, path)
+        if made:
+            yield made
+
+
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--root", type=Path, default=ROOT)
-    parser.add_argument("--kind", choices=("public", "internal", "sources"))
+    parser.add_argument("--kind", choices=KINDS)
     parser.add_argument("--output", type=Path, required=True, help="folder to write to")
     parser.add_argument("--depfile", type=Path, help="where to list what was read")
+    parser.add_argument(
+        "--parts", nargs="+", type=Path, default=[], help="sources of an implementation"
+    )
     parser.add_argument("files", nargs="+", type=Path, help="public headers, sources")
     return parser.parse_args()
 
@@ -261,15 +315,11 @@ def parse() -> argparse.Namespace:
 def main() -> int:
     arguments = parse()
     tree = Tree(arguments.root.resolve())
-    paths = [path.resolve() for path in arguments.files]
     made = []
     try:
-        names = collect(tree, paths)
-        for path in paths:
-            result = make(tree, names, arguments.kind, path)
-            if result:
-                made.append(arguments.output / result[0])
-                write(made[-1], result[1])
+        for name, text in made_files(tree, arguments):
+            made.append(arguments.output / name)
+            write(made[-1], text)
     except Failure as failure:
         print(f"make_public_headers: {failure}", file=sys.stderr)
         return 1

@@ -5,7 +5,7 @@
  *
  * Compile and link with `pkg-config --cflags --libs hasp`. C11 and C++17; for C++ there
  * is <hasp/mutex.hpp>, too. No preload is needed, and `hasp run` replaces pthread's
- * locks only, not these.
+ * locks only, not these. <hasp/mutex_implementation.h> takes the place of the library.
  *
  * Two kinds of mutex:
  *

@@ -31,6 +31,7 @@ static __attribute__((constructor(103))) void fill(void)
     operations[0] = operations[rwlock_default_slot];
     if (pthread_key_create(&ending, thread_ends) == 0)
         read_holds_begun = thread_begun;
+    pthread_atfork(NULL, NULL, read_holds_in_child);
 }
 
 static const struct rwlock_operations *operations_of(const struct rwlock *lock)

@@ -2,7 +2,7 @@
 /* Initialises the library, before the constructors of the program run. */
 #include "platform/native/die.h"
 #include "platform/native/topology.h"
-#include "rwlocks/read_holds.h"
+#include "platform/platform.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,7 +12,6 @@ static void forked(void)
 {
     thread_id_forget();
     fork_in_child();
-    read_holds_in_child();
 }
 
 static __attribute__((constructor(102))) void start(void)

@@ -7,7 +7,8 @@ static uint32_t low_half(const struct lock *lock)
 }
 
 /* Returns the position of the youngest entry of the lock, or the number of entries. */
-static uint32_t find(struct held_nodes *held, const struct lock *lock, uint32_t count)
+static uint32_t place_of(struct held_nodes *held, const struct lock *lock,
+                         uint32_t count)
 {
     for (uint32_t i = count; i--;)
         if (load_relaxed(&held->entries[i].lock) == low_half(lock))
@@ -40,7 +41,7 @@ void held_nodes_expect(const struct lock *lock, struct waiter *waiter)
     uint32_t count = load_relaxed(&held->count);
     store_relaxed(&waiter->holder, current_thread());
     if (unlikely(count)) {
-        uint32_t stale = find(held, lock, count);
+        uint32_t stale = place_of(held, lock, count);
         if (stale < count)
             remove_at(held, stale, count--);
         else if (count == HELD_NODES)
@@ -56,7 +57,7 @@ void held_nodes_expect(const struct lock *lock, struct waiter *waiter)
 void held_nodes_cancel(const struct lock *lock)
 {
     struct held_nodes *held = held_nodes();
-    uint32_t count = load_relaxed(&held->count), at = find(held, lock, count);
+    uint32_t count = load_relaxed(&held->count), at = place_of(held, lock, count);
     if (at < count)
         remove_at(held, at, count);
 }
@@ -64,7 +65,7 @@ void held_nodes_cancel(const struct lock *lock)
 struct waiter *held_nodes_take(const struct lock *lock, uint32_t count)
 {
     struct held_nodes *held = held_nodes();
-    uint32_t at = find(held, lock, count);
+    uint32_t at = place_of(held, lock, count);
     if (at == count)
         return NULL;
     struct waiter *waiter = waiter_at(load_relaxed(&held->entries[at].node));
@@ -93,7 +94,7 @@ void held_nodes_drop(const struct lock *lock)
 bool held_nodes_have(const struct lock *lock)
 {
     struct held_nodes *held = held_nodes();
-    uint32_t count = load_relaxed(&held->count), at = find(held, lock, count);
+    uint32_t count = load_relaxed(&held->count), at = place_of(held, lock, count);
     if (at == count)
         return false;
     struct waiter *waiter = waiter_at(load_relaxed(&held->entries[at].node));

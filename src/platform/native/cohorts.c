@@ -87,7 +87,7 @@ static uint32_t find_caches(const char *root, struct scratch *scratch)
     return caches;
 }
 
-static struct cohorts find(const char *root, enum cohort_choice choice,
+static struct cohorts find_cohorts(const char *root, enum cohort_choice choice,
                            struct scratch *scratch, uint8_t of_cpu[COHORT_CPUS_MAX])
 {
     struct cohorts found = {.nodes = 1};
@@ -129,7 +129,7 @@ struct cohorts cohorts_read(const char *root, enum cohort_choice choice,
     struct scratch *scratch = map_pages(sizeof *scratch);
     if (!scratch)
         return (struct cohorts){.count = 1, .nodes = 1};
-    struct cohorts found = find(root, choice, scratch, of_cpu);
+    struct cohorts found = find_cohorts(root, choice, scratch, of_cpu);
     raw_syscall(SYS_munmap, (long)scratch, sizeof *scratch, 0, 0, 0, 0);
     return found;
 }
