@@ -63,6 +63,7 @@ enum trace_kind {
     TRACE_EXECUTED,        /* struct trace_executed */
     TRACE_DELEGATES,       /* struct trace_delegate */
     TRACE_SERVERS,         /* struct trace_server */
+    TRACE_BETWEEN,         /* struct trace_between */
 };
 
 /* One reading of all clocks. */
@@ -352,6 +353,17 @@ enum trace_order_modes {
     TRACE_INNER_READ = 2, /* inner as a reader */
     TRACE_OUTER_READ = 4, /* outer held as a reader */
     TRACE_BOTH_READ = 8,
+};
+
+/* The times of a thread from the release of an outermost lock to its next acquisition,
+ * without waits on condition variables and barriers. A time is measured after each
+ * sampled hold, and has the hold's weight in the sum and in the histogram. Threads of
+ * which few were measured have no record. */
+struct trace_between {
+    uint32_t thread, reserved;
+    uint64_t timed;
+    uint64_t between_ticks;
+    struct trace_histogram between;
 };
 
 /* Sums by lock and stack. Each wait or hold whose stack was taken represents those of

@@ -29,7 +29,7 @@ static void lock_times(long times)
     }
 }
 
-static void *lock_often(void *argument)
+__attribute__((unused)) static void *lock_often(void *argument)
 {
     lock_times(size);
     return argument;

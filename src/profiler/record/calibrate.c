@@ -30,6 +30,7 @@ struct scratch {
 /* The fastest batch, in ticks per lock and unlock. */
 struct quickest {
     uint64_t bare, counted, timed, overhead, hold, section, stack;
+    uint64_t between, inspected; /* of a pair after a timed one */
 };
 
 static void keep(uint64_t *quickest, uint64_t ticks)
@@ -60,16 +61,23 @@ static void run_counted(struct scratch *s, const struct calibrate_operations *o,
     record_enter(&s->me);
 }
 
+/* Makes the next pair a timed one. */
+static void time_next(struct scratch *s)
+{
+    s->me.period = s->me.drawn = s->me.until_timed = 1;
+    s->me.skip = 0;
+    s->me.between_since = s->me.between_own.timed = 0;
+    s->me.window_timed = 0;
+    s->me.involuntary_read_at = ticks(); /* avoids a system call */
+}
+
 static void run_timed(struct scratch *s, const struct calibrate_operations *o,
                       struct quickest *quickest)
 {
     uint64_t took = 0;
     s->use.hold_ticks = s->thread.section_ticks = s->thread.overhead_ticks = 0;
     for (unsigned i = 0; i < TIMED; i++) {
-        s->me.period = s->me.drawn = s->me.until_timed = 1;
-        s->me.skip = 0;
-        s->me.window_timed = 0;
-        s->me.involuntary_read_at = ticks(); /* avoids a system call */
+        time_next(s);
         record_leave(&s->me);
         took += lock_often(&s->mutex, 1, o->lock, o->unlock);
         record_enter(&s->me);
@@ -80,6 +88,25 @@ static void run_timed(struct scratch *s, const struct calibrate_operations *o,
          s->thread.overhead_ticks / TIMED - calibrated.unseen_ticks);
     keep(&quickest->hold, s->use.hold_ticks / TIMED);
     keep(&quickest->section, s->thread.section_ticks / TIMED);
+}
+
+/* Runs pairs after timed ones, which are not sampled themselves. */
+static void run_inspected(struct scratch *s, const struct calibrate_operations *o,
+                          struct quickest *quickest)
+{
+    uint64_t took = 0;
+    s->me.between_own.between_ticks = 0;
+    for (unsigned i = 0; i < TIMED; i++) {
+        time_next(s);
+        record_leave(&s->me);
+        lock_often(&s->mutex, 1, o->lock, o->unlock);
+        s->me.between_left = 2;
+        took += lock_often(&s->mutex, 1, o->lock, o->unlock);
+        record_enter(&s->me);
+    }
+    memset(s->me.weight, 0, sizeof s->me.weight);
+    keep(&quickest->inspected, took / TIMED);
+    keep(&quickest->between, s->me.between_own.between_ticks / TIMED);
 }
 
 static void run_stack(struct quickest *quickest)
@@ -125,6 +152,7 @@ static void publish_costs(const struct quickest *q)
     sampling.counted_sixteenths = counted;
     calibrated.unseen_ticks =
         timed / 16 > q->overhead ? (uint32_t)(timed / 16 - q->overhead) : 0;
+    calibrated.inspecting_ticks = (uint32_t)(more_than_bare(q, q->inspected) / 16);
 }
 
 static bool measure(const struct calibrate_operations *o, struct quickest *quickest)
@@ -140,6 +168,7 @@ static bool measure(const struct calibrate_operations *o, struct quickest *quick
              lock_often(&s->mutex, COUNTED, o->next_lock, o->next_unlock));
         run_counted(s, o, quickest);
         run_timed(s, o, quickest);
+        run_inspected(s, o, quickest);
         run_stack(quickest);
     }
     record_here = here;
@@ -159,6 +188,7 @@ void calibrate(const struct calibrate_operations *o)
     calibrated.hold_ticks = (uint32_t)quickest.hold;
     calibrated.section_ticks =
         (uint32_t)(quickest.section > bare ? quickest.section - bare : 0);
+    calibrated.between_ticks = (uint32_t)quickest.between;
 }
 
 void calibrate_again(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/record/record_acquire.h"
 
+#include "profiler/record/between.h"
 #include "profiler/record/misuse.h"
 #include "profiler/threads/perf_counters.h"
 #include "profiler/threads/lock_counts.h"
@@ -56,6 +57,7 @@ bool record_acquire_begin(struct record_acquisition *a, const void *object,
     struct recording *me = record_me();
     if (!me)
         return false;
+    between_ends(me, true);
     bool perhaps = !busy && is_handed_over(me, object, as);
     busy = busy || perhaps;
     bool due = !busy && sampling_is_due(me);

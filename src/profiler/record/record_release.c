@@ -4,6 +4,7 @@
 #include "profiler/threads/perf_counters.h"
 #include "profiler/threads/sampling_rate.h"
 #include "profiler/store/lock_registry.h"
+#include "profiler/record/between.h"
 #include "profiler/record/sums.h"
 #include "profiler/threads/preemption.h"
 
@@ -94,5 +95,7 @@ void record_release_end(struct record_release *r)
     if (r->hold.sampled)
         me->timed_until = now;
     overhead_ends(me, &r->hold, now);
+    if (r->hold.sampled && r->outermost)
+        between_begins(me, &r->hold);
     record_leave(me);
 }

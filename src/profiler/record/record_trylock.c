@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Trylock. */
 #include "profiler/record/record_acquire.h"
+
+#include "profiler/record/between.h"
 #include "profiler/threads/lock_counts.h"
 #include "profiler/threads/order_cache.h"
 #include "profiler/threads/sampling_rate.h"
@@ -114,6 +116,7 @@ bool record_trylock_begin(struct record_acquisition *a, const void *object,
     struct recording *me = record_me();
     if (!me)
         return false;
+    between_ends(me, true);
     bool due = sampling_is_due(me);
     const uint64_t began = due ? overhead_begins(me) : 0;
     record_enter(me);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Waits on condition variables and barriers. */
+#include "profiler/record/between.h"
 #include "profiler/record/condition_waiters.h"
 #include "profiler/record/record.h"
 #include "profiler/threads/lock_counts.h"
@@ -47,6 +48,7 @@ bool record_wait_begin(struct record_wait *w, const void *object,
     me->woken_on = NULL;
     if (mutex)
         end_hold(w, me);
+    between_ends(me, false);
     record_enter(me);
     w->me = me;
     w->hold = (struct record_hold){.key = (uintptr_t)object, .weight = 1};

@@ -2,6 +2,7 @@
 #include "profiler/session/session.h"
 
 #include "platform/native/small_file.h"
+#include "profiler/record/between.h"
 #include "profiler/record/misuse.h"
 #include "profiler/session/record_delegated.h"
 #include "profiler/sample/executed.h"
@@ -201,6 +202,7 @@ void session_forked(void)
         registry_forget();
         stacks_forget();
         site_stats_forget();
+        between_forget();
         lock_counts_forget();
         stack_profile_forget();
         lock_order_forget();

@@ -19,6 +19,9 @@ struct calibrated {
     uint32_t unseen_ticks;  /* cost of a timed lock and unlock that no reading covers */
     uint32_t hold_ticks;    /* measured duration of an empty hold */
     uint32_t section_ticks; /* the same of an empty section, minus its real duration */
+    uint32_t between_ticks; /* measured duration from a release to an acquisition that
+                               follows at once */
+    uint32_t inspecting_ticks; /* added to an acquisition by that measurement */
 };
 extern struct calibrated calibrated RECORD_HIDDEN;
 

@@ -74,6 +74,9 @@ struct recording {
     uint32_t failing_run;                /* its failures in a row */
     uint64_t failed_at;                  /* ticks: when the last one failed */
     uint64_t failed_sleeps; /* by the thread until then, or until a series began */
+    uint64_t between_since;  /* ticks: what is measured began then, or 0 (between.h) */
+    uint32_t between_weight; /* of the hold before it */
+    uint32_t between_left;   /* `until_timed` or `skip`, to be restored after it */
     const void *woken_on; /* the condition variable that woke it last, or NULL */
     uint64_t woken_at;    /* ticks: when that wait ended with the mutex held */
     bool ended;
@@ -98,6 +101,8 @@ struct recording {
     struct thread_counter *counter;            /* of cache misses, or NULL */
     struct record_seen seen_outer, seen_inner; /* the sampler's */
     struct hold_log *log;                      /* or NULL: never watched */
+    struct trace_between *between;             /* in the file, or NULL: not yet */
+    struct trace_between between_own;          /* the same until then */
     struct trace_stack_weight weight[STACK_PROFILE_OWN]; /* not yet in the file */
 };
 

@@ -143,6 +143,7 @@ struct recording *thread_register(void)
     me->period = me->drawn = 1;
     me->cpu = sched_getcpu();
     me->until_timed = 1;
+    me->between_since = 0;
     me->ended = false;
     me->window_began = me->window_ticks = 0;
     me->timed_until = ticks();

@@ -36,6 +36,7 @@ STRUCTS = {
     "executed": format.EXECUTED,
     "delegate": format.DELEGATE,
     "server": format.SERVER,
+    "between": format.BETWEEN,
 }
 CONSTANTS = {
     **{f"TRACE_{kind.name}": int(kind) for kind in format.ChunkKind},

@@ -26,6 +26,9 @@ def recording(seconds: int, waits: int, holds: int, longest: int) -> Synthetic:
     thread = trace.thread(
         tid=11, ended=0, cpu_ns=number * 10, section_ticks=holds * MS, voluntary=number
     )
+    trace.add(ChunkKind.BETWEEN, thread=thread, timed=seconds)
+    (times,) = trace.records[ChunkKind.BETWEEN][-1]
+    times["between"]["bucket"][7] = seconds * 100
     lock = trace.lock(site=site, first_stack=site)
     trace.add(ChunkKind.LOCK_COUNTS, lock=lock, site=site, acquisitions=number)
     trace.use(
@@ -83,6 +86,7 @@ def test_sums_are_those_of_the_window(window):
     (thread,) = found.threads
     assert (thread.cpu_ns, thread.voluntary) == (30_000, 3000)
     assert thread.section_ns == 20 * MS
+    assert (thread.between.timed, sum(thread.between.counts)) == (3, 300)
     assert found.weights[0].waits == 40
     assert found.section_share == pytest.approx(0.02 / 3, rel=0.01)
 

@@ -136,7 +136,7 @@ def profile_of(trace: Trace, symbolizer: Symbolizer) -> Profile:
         began=int(header["begin"]["wall_ns"]) / 1e9,
         ended=header["ended"] in ENDED,
         section_share=_section_share(threads, lifetime),
-        threads=convert.threads(threads),
+        threads=convert.threads(threads, trace.all(ChunkKind.BETWEEN)),
         sites=details.added(sites.built(stats_reader, clock.ns(lifetime))),
         lock_order=convert.lock_order(pairs),
         events=(

@@ -17,7 +17,7 @@ from typing import Any
 from hasp.profile.model.algorithms import in_words, of_kind
 from hasp.profile.model.cache_lines import SharedLine
 from hasp.profile.model.delegation import NO_DELEGATION, Delegation
-from hasp.profile.model.distribution import Distribution
+from hasp.profile.model.distribution import NOTHING, Distribution
 from hasp.profile.model.elision import Elision
 from hasp.profile.model.fairness import Fairness, Stripes
 from hasp.profile.model.foreign import ForeignWaits
@@ -218,6 +218,7 @@ class Thread:
     waiting_stack: Stack = ()  # of the wait, if it was recorded
     earlier: int = 0  # ended threads that used the record before
     overhead_ns: int = 0  # spent on recording
+    between: Distribution = NOTHING  # from a release to the next acquisition
 
 
 @dataclass(frozen=True)
@@ -366,8 +367,7 @@ class Profile:
     @property
     def program(self) -> str:
         """The program's name as it was called, which may be a link to another one."""
-        words = self.command
-        called = words[0] if words and words[0] else self.executable
+        called = next(iter(self.command), "") or self.executable
         return PurePosixPath(called).name
 
     @property
@@ -381,8 +381,8 @@ class Profile:
     @property
     def sample_ns(self) -> float:
         """The mean time between two samples."""
-        usual = USUAL_SAMPLE_NS
-        return max(self.duration_ns / self.samples, 1.0) if self.samples else usual
+        mean_ns = self.duration_ns / self.samples if self.samples else USUAL_SAMPLE_NS
+        return max(mean_ns, 1.0)
 
     def site_of(self, lock: int) -> Site | None:
         """Return the site of a lock by its number; None if it is not known."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from hasp.profile.model.clock import Clock
+from hasp.profile.model.distribution import NOTHING, Distribution
 from hasp.profile.model.lazy import Lazy
 from hasp.profile.model.process_sample import ProcessSample
 from hasp.profile.model.profile import (
@@ -32,14 +33,25 @@ class Converter:
 
     def __init__(self, clock: Clock, stacks: Stacks) -> None:
         self.clock = clock
+        self._edges = tuple(at * clock.ns_per_tick for at in format.bucket_edges())
         self.stacks = stacks
 
-    def threads(self, records: Records) -> tuple[Thread, ...]:
-        """Return the threads that have a record; `records` is indexed by number."""
-        found = np.flatnonzero((records["tid"] != 0) | (records["began"] != 0))
-        return tuple(self._thread(number, records[number]) for number in found.tolist())
+    def threads(self, records: Records, between: Records) -> tuple[Thread, ...]:
+        """Return the threads that have a record; `records` is indexed by number.
 
-    def _thread(self, number: int, record: np.void) -> Thread:
+        `between` are the times between the sections of all threads.
+        """
+        found = np.flatnonzero((records["tid"] != 0) | (records["began"] != 0))
+        times = {
+            number: self._times(between[between["thread"] == number])
+            for number in np.unique(between["thread"]).tolist()
+        }
+        return tuple(
+            self._thread(number, records[number], times.get(number, NOTHING))
+            for number in found.tolist()
+        )
+
+    def _thread(self, number: int, record: np.void, between: Distribution) -> Thread:
         clock = self.clock
         alive = not record["ended"]
         waiting = int(record["waiting_for"]) if alive else 0
@@ -75,7 +87,17 @@ class Converter:
             waiting_stack=self.stacks[stack] if waiting else (),
             earlier=int(record["reused"]),
             overhead_ns=clock.ns(record["overhead_ticks"]),
+            between=between,
         )
+
+    def _times(self, records: Records) -> Distribution:
+        timed = int(records["timed"].sum(dtype=np.int64))
+        if not timed:
+            return NOTHING
+        sums = records["between"]["bucket"].sum(axis=0, dtype=np.int64)
+        counts = tuple(sums.tolist())
+        total = self.clock.ns(records["between_ticks"].sum(dtype=float))
+        return Distribution(counts, self._edges, total, total, sum(counts), timed)
 
     def lock_order(self, records: Records) -> Lazy[OrderedPair]:
         """Return the pairs of locks in trace order."""

@@ -46,6 +46,7 @@ class ChunkKind(IntEnum):
     EXECUTED = 15
     DELEGATES = 16
     SERVERS = 17
+    BETWEEN = 18
 
 
 class Mode(IntEnum):
@@ -298,6 +299,9 @@ SERVER = _struct(
     (_32, "number reserved"),
     (_64, "sections rounds lines serialised replaced"),
 )
+BETWEEN = _struct(
+    (_32, "thread reserved"), (_64, "timed between_ticks"), (HISTOGRAM, "between")
+)
 
 RECORDS: dict[ChunkKind, np.dtype[np.void]] = {
     ChunkKind.THREADS: THREAD,
@@ -318,6 +322,7 @@ RECORDS: dict[ChunkKind, np.dtype[np.void]] = {
     ChunkKind.EXECUTED: EXECUTED,
     ChunkKind.DELEGATES: DELEGATE,
     ChunkKind.SERVERS: SERVER,
+    ChunkKind.BETWEEN: BETWEEN,
 }
 # Sizes in bytes of records that have grown since version 1.
 SMALLER = {

@@ -21,7 +21,8 @@ from hasp.profile.trace import delegation_sums, format
 from hasp.profile.trace.format import ChunkKind, Records
 from hasp.profile.trace.reader import Trace
 
-HISTOGRAMS = ("wait", "hold", "handover")
+WITH_LARGEST = ("wait", "hold", "handover")
+HISTOGRAMS = (*WITH_LARGEST, "between")
 ELISION = "elision"  # a struct of sums
 # For each kind: the fields that identify a record, and those that are not sums.
 KEYS: dict[ChunkKind, tuple[str, ...]] = {
@@ -32,6 +33,7 @@ KEYS: dict[ChunkKind, tuple[str, ...]] = {
     ChunkKind.CONTENTION: ("lock",),
     ChunkKind.FOREIGN_WAITS: ("stack",),
     ChunkKind.EXECUTED: ("address", "lock", "stack"),
+    ChunkKind.BETWEEN: ("thread",),
 }
 OTHERS = ("address", "private", "reserved", "longest_failing_run")
 THREAD_SUMS = (
@@ -240,7 +242,7 @@ def _take(record: np.void, known: np.void) -> None:
 def _limit_largest(records: Records) -> None:
     """Limit the largest durations by the upper edge of the last bucket in use."""
     edges = np.array(format.bucket_edges()[1:], np.uint64)
-    for name in HISTOGRAMS:
+    for name in WITH_LARGEST:
         counts = records[name]["bucket"]
         last = counts.shape[1] - 1 - np.argmax(counts[:, ::-1] > 0, axis=1)
         most = np.where(counts.any(axis=1), edges[last], 0)
