@@ -12,7 +12,8 @@ from trace_samples import SECOND, Synthetic
 
 from hasp.base.errors import HaspError
 from hasp.predict.load import Load, exponential, threads_by_role
-from hasp.predict.rebuild import rebuild, shape_of
+from hasp.predict.rebuild import rebuild
+from hasp.predict.shapes import shape_of
 from hasp.predict.short_sections import fitted
 from hasp.profile.diagnosis.what_if.network import Customer, Visits
 from hasp.profile.model.build import load as load_profile

@@ -163,8 +163,8 @@ def test_a_load_also_runs_natively(replay) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("6\n", "5\n", "unknown version"),
-        ("6\n", "x\n", "number 1 is missing"),
+        ("7\n", "6\n", "unknown version"),
+        ("7\n", "x\n", "number 1 is missing"),
         ("1 0 1500", "2 0 1500", "describes 2 threads, not 1"),
         (" 1 1 3000\n", " 1 0 3000\n", "site 0 contains an earlier one"),
     ],

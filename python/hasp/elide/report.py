@@ -123,11 +123,11 @@ def assumptions(options: Options, prediction: Prediction) -> str:
         if options.conflicts is None
         else f"Two sections of a lock conflict in {1 / options.parts:.0%} of the cases."
     )
+    varied = f" and {load.varied}" if load.varied else ""
     return (
         f"Predicted by simulation of {options.machine.title}; nothing was elided here."
-        f"{base} {conflicts} Ranges cover 1 to 8 cache lines written in a section and "
-        "steady and varying times between sections "
-        f"({plural(prediction.simulations, 'simulation')})."
+        f"{base} {conflicts} Ranges cover 1 to 8 cache lines written in a section"
+        f"{varied} ({plural(prediction.simulations, 'simulation')})."
     )
 
 

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from hasp.locks.kinds import MUTEX, RWLOCK, Kind
 
-VERSION = 6
+VERSION = 7
 SHAPE_VALUES = 128
 WEIGHT_OF_ALL = 1 << 20
 MILLION = 1_000_000
@@ -75,6 +75,7 @@ class Role:
     waits: float = 1.0  # how often it does so, of the outermost sections
     puts: tuple[tuple[int, float], ...] = ()  # site index, items put in a section
     takes: frozenset[int] = frozenset()  # sites: each outermost section takes an item
+    gaps: Shape | None = None  # times between outermost sections; None: not known
 
     @property
     def sleep(self) -> tuple[float, float]:
@@ -106,6 +107,14 @@ class Load:
         return sum(role.recorded for role in self.roles if not role.scales)
 
     @property
+    def varied(self) -> str:
+        """The times that are simulated as steady and as varying, in words."""
+        if any(role.gaps is None for role in self.roles):
+            return "steady and varying times between sections"
+        idle = any(role.idle_ns for role in self.roles)
+        return "steady and varying times of sleep" if idle else ""
+
+    @property
     def rate(self) -> float:
         """The recorded outermost sections of all workers per ns."""
         return sum(role.recorded * role.rate for role in self.roles if role.scales)
@@ -115,7 +124,9 @@ class Load:
 class Variant:
     """Values of what the recording leaves open, and a seed."""
 
-    varies: bool  # times between sections vary exponentially; else they are constant
+    # Times between sections whose shape is not known, and times of sleep, vary
+    # exponentially; else they are constant.
+    varies: bool
     lines: int  # most cache lines that a section writes
     seed: int
     parts: int = 1  # of each lock's data; a section writes one, chosen at random
@@ -177,6 +188,8 @@ def described(
     shapes = {CONSTANT: 0, exponential(): 1}
     for site in load.sites:
         shapes.setdefault(site.shape, len(shapes))
+    for role in load.roles:
+        shapes.setdefault(role.gaps or CONSTANT, len(shapes))
     switches = (int(scheme.one_lock), int(scheme.trylock_nests), scheme.nesting)
     lines = [str(VERSION), _line(*switches), str(len(shapes))]
     lines += [_line(*shape) for shape in shapes]
@@ -184,7 +197,7 @@ def described(
     lines += [_site(site, shapes, variant) for site in load.sites]
     lines.append(str(len(load.roles)))
     for role, threads in zip(load.roles, threads_by_role(load, workers), strict=True):
-        lines.append(_line(*_role(role, threads, variant)))
+        lines.append(_line(*_role(role, threads, shapes, variant)))
     return "\n".join(lines) + "\n"
 
 
@@ -206,10 +219,14 @@ def _site(site: LoadSite, shapes: dict[Shape, int], variant: Variant) -> str:
     )
 
 
-def _role(role: Role, threads: int, variant: Variant) -> Iterator[int]:
-    yield from (threads, int(not role.scales), round(role.gap_ns), int(variant.varies))
+def _role(
+    role: Role, threads: int, shapes: dict[Shape, int], variant: Variant
+) -> Iterator[int]:
+    varying = int(variant.varies)
+    gaps = shapes[role.gaps] if role.gaps else varying
+    yield from (threads, int(not role.scales), round(role.gap_ns), gaps)
     sleep_ns, share = role.sleep
-    yield from (round(sleep_ns), round(share * MILLION))
+    yield from (round(sleep_ns), varying, round(share * MILLION))
     yield len(role.visits)
     for site, share in role.visits:
         yield from (site, max(1, round(share * WEIGHT_OF_ALL)))

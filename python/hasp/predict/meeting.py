@@ -70,4 +70,5 @@ def meeting_role(
         rate=role.rate * left,
         idle_ns=role.idle_ns / left,
         waits=role.waits / left,
+        gaps=None if left < 1 else role.gaps,
     )

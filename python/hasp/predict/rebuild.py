@@ -3,20 +3,16 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate, pairwise
 
 from hasp.base.errors import HaspError
+from hasp.predict.gaps import gaps_of
 from hasp.predict.idling import Idling, idling_of, waits_of
 from hasp.predict.load import (
-    CONSTANT,
-    SHAPE_VALUES,
     Load,
     LoadSite,
     Role,
-    Shape,
     weights_of,
 )
 from hasp.predict.meeting import meeting_role, meeting_sites, meetings_of
@@ -30,9 +26,9 @@ from hasp.predict.roles import (
     sleeps_of,
     slept_ns,
 )
+from hasp.predict.shapes import shape_of
 from hasp.predict.short_sections import fitted
 from hasp.profile.diagnosis.what_if.network import Customer, Network, Station, network
-from hasp.profile.model.distribution import Distribution
 from hasp.profile.model.profile import Profile, Site, Thread
 
 LEAST_HELD = 0.02  # of the time at the largest number of threads
@@ -75,7 +71,10 @@ def rebuild(
     ]
     roles = [
         _idle(
-            _role(group, scales, order, own, threads, busy),
+            replace(
+                _role(group, scales, order, own, threads, busy),
+                gaps=gaps_of(group, profile, idling),
+            ),
             group,
             idling,
             threads,
@@ -335,31 +334,3 @@ def _users(site: Site) -> int:
         for operations in site.threads.values()
     ]
     return sum(number >= OFTEN * max(numbers) for number in numbers)
-
-
-def shape_of(times: Distribution) -> Shape:
-    """Return the means of equally likely parts of a histogram, by its own mean."""
-    counts = list(times.counts)
-    while counts and not counts[-1]:
-        counts.pop()
-    if not counts:
-        return CONSTANT
-    edges = times.edges_ns
-    middles = [(edges[i] + edges[i + 1]) / 2 for i in range(len(counts))]
-    middles[-1] = min(middles[-1], max(times.max_ns, edges[len(counts) - 1]))
-    ends = list(accumulate(counts))
-    sums = [0.0, *accumulate(m * c for m, c in zip(middles, counts, strict=True))]
-    if not sums[-1]:
-        return CONSTANT
-
-    def until(rank: float) -> float:
-        """Return the sum of the durations that have a smaller rank."""
-        place = min(bisect_right(ends, rank), len(counts) - 1)
-        begun = ends[place] - counts[place]
-        return sums[place] + (rank - begun) * middles[place]
-
-    ranks = [ends[-1] * i / SHAPE_VALUES for i in range(SHAPE_VALUES + 1)]
-    whole = [until(rank) for rank in ranks]
-    parts = pairwise(whole)
-    scale = 1000 * SHAPE_VALUES / sums[-1]
-    return tuple(max(0, round(scale * (high - low))) for low, high in parts)

@@ -268,10 +268,10 @@ def assumptions(options: Options, profile: Profile, answer: Answer) -> str:
     estimated = any(key.startswith("latency") for key in options.machine.estimates)
     source = " Its latencies are estimates." if estimated else ""
     gap = short_time(load.roles[0].gap_ns)
+    varied = f"{load.varied}, " if load.varied else ""
     return (
         f"Simulated, not measured: {plural(len(load.sites), 'site')} of locks, and "
         f"threads that run {gap} between two sections, as fast as on the recording's "
-        f"CPU.{stands}{base} Ranges cover steady and varying times between sections, 1 "
-        f"to 8 cache lines written in a section, and seeds ({answer.simulations} "
-        f"simulations).{source}"
+        f"CPU.{stands}{base} Ranges cover {varied}1 to 8 cache lines written in a "
+        f"section, and seeds ({answer.simulations} simulations).{source}"
     )

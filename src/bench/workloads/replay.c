@@ -115,7 +115,7 @@ void replay_work(struct run *run, struct worker *worker)
         if (gap)
             pause_cycles(gap);
         if (role->idle && random_below(&worker->random, MILLION) < role->idle_ppm)
-            sleep_for(replay_shaped(player, role->idle, role->gap_shape));
+            sleep_for(replay_shaped(player, role->idle, role->idle_shape));
         uint64_t start = ticks_aside();
         if (!run_goes_on(run, start))
             break;

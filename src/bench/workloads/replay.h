@@ -3,7 +3,7 @@
  * The load of a recorded program, as `hasp predict` describes it in a file: whole
  * numbers, separated by blanks, in this order.
  *
- *   6                                version
+ *   7                                version
  *   one_lock trylock_nests nesting   all mutexes are the same one; what elision does in
  *                                    a trylock; levels of transactions, 0: its default
  *   shapes, then for each: SHAPE_VALUES  equally likely multiples of a mean, permille
@@ -18,7 +18,7 @@
  *     inner, then for each: site times   sections inside, in permille of the sections
  *   roles, then for each:
  *     threads aside gap_ns gap_shape   time between sections; aside: not counted
- *     idle_ns idle_ppm                 the thread sleeps for that time, before so many
+ *     idle_ns idle_shape idle_ppm      the thread sleeps for that time, before so many
  *                                      of a million outermost sections
  *     visits, then for each: site weight   outermost sections
  *     for each site: hold_ns reads puts takes
@@ -48,7 +48,7 @@
 
 enum {
     SHAPE_VALUES = 128,
-    REPLAY_VERSION = 6,
+    REPLAY_VERSION = 7,
     REPLAY_LOCKS_MOST = 65536,
     REPLAY_PARTS_MOST = 4096,
 };
@@ -95,7 +95,7 @@ struct replay_role {
     unsigned threads;
     bool aside, takes;
     uint64_t gap; /* cycles */
-    unsigned gap_shape;
+    unsigned gap_shape, idle_shape;
     uint64_t idle, idle_ppm; /* ns; of the outermost sections */
     unsigned visit_count;
     struct replay_visit *visits;

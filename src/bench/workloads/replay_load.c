@@ -115,6 +115,7 @@ static void read_role(struct reader *reader, struct replay_load *load,
     role->gap = cycles_of_ns(next_number(reader, TIME_MOST));
     role->gap_shape = next_index(reader, load->shape_count);
     role->idle = next_number(reader, TIME_MOST);
+    role->idle_shape = next_index(reader, load->shape_count);
     role->idle_ppm = next_number(reader, 1000000);
     role->visit_count = next_count(reader, ITEMS_MOST);
     role->visits = made(reader, role->visit_count, sizeof *role->visits);
