@@ -81,7 +81,7 @@ def test_output_to_a_full_disk(environment):
     )
     assert finished.returncode == 2
     complaint, remedy = finished.stderr.splitlines()
-    assert complaint == "hasp: No space left on device"
+    assert complaint == "hasp: cannot write the output: No space left on device"
     assert remedy == "      free some space there"
 
 

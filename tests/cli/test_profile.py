@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -221,9 +222,12 @@ def test_a_cleared_environment_is_reported(cli, script):
     assert "ran without Hasp's library" in finished.stderr
 
 
-def test_a_full_disk_and_another_user_are_reported(tmp_path, monkeypatch):
+def test_a_full_disk_a_limit_and_another_user_are_reported(tmp_path, monkeypatch):
     family = Family(os.getpid())
     assert "second thread" in family.why_no_trace(tmp_path).message
+    with monkeypatch.context() as patched:
+        patched.setattr(resource, "getrlimit", lambda which: (102400, 102400))
+        assert "at most 100 KiB" in family.why_no_trace(tmp_path).message
     family._users.add(65534)
     assert "cannot write to" in family.why_no_trace(tmp_path).message
     free = os.statvfs("/proc")  # a file system without free space

@@ -251,6 +251,21 @@ def test_a_file_size_limit_is_obeyed(folder: Path, case: str, program: Path) -> 
     assert recording.trace.header["full"] == 2
 
 
+def test_a_file_size_limit_below_any_trace_spares_the_program(folder: Path) -> None:
+    """A larger file would end the program by SIGXFSZ."""
+    command = f"ulimit -f 100; exec {PROGRAM} counts 5000"
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        env=settings(folder / "t"),
+        capture_output=True,
+        text=True,
+        timeout=50,
+    )
+    assert done.returncode == 0
+    assert "limit of file sizes (ulimit -f) is too low" in done.stderr
+    assert not list(folder.iterdir())
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting wants root")
 def test_a_full_disk(folder: Path) -> None:
     disk = folder / "disk"

@@ -258,10 +258,10 @@ def explain(problem: OSError | ImportError) -> HaspError:
         return out_of_memory()
     if problem.errno == errno.EBADF and problem.filename is None:
         return HaspError("standard output is closed", "redirect it to a file instead")
-    where = f"{problem.filename}: " if problem.filename else ""
+    where = problem.filename or "cannot write the output"
     full = problem.errno in (errno.ENOSPC, errno.EDQUOT)
     return HaspError(
-        f"{where}{problem.strerror or problem}",
+        f"{where}: {problem.strerror or problem}",
         "free some space there" if full else "check that it can be read and written",
     )
 

@@ -17,6 +17,7 @@ enum {
     MOST_FILES = 9999,
     PATH_BYTES = 4096,
     HOARD = 64,
+    LEAST = 16 * TRACE_CHUNK, /* bytes mapped */
     RESERVE = 4, /* chunks kept for essential records when the file is full */
     THREAD_RESERVE = 2, /* of these, for records of threads: a thread that has no
                            record is not counted at all */
@@ -131,7 +132,7 @@ static bool create(const char *path)
 /* Maps the whole limit, or half of it and so on if there is no address space. */
 static bool map(uint64_t bytes)
 {
-    for (; bytes >= 16 * TRACE_CHUNK; bytes = bytes / 2 / TRACE_CHUNK * TRACE_CHUNK) {
+    for (; bytes >= LEAST; bytes = bytes / 2 / TRACE_CHUNK * TRACE_CHUNK) {
         void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
         if (at == MAP_FAILED)
             continue;
@@ -147,8 +148,11 @@ bool trace_file_create(const char *path, uint64_t bytes_limit)
 {
     if (strlen(path) >= PATH_BYTES || !create(path))
         return false;
-    uint64_t bytes = within_limits(bytes_limit);
-    if (!allocate(0, (1 + RESERVE) * TRACE_CHUNK)) {
+    const uint64_t bytes = within_limits(bytes_limit);
+    if (within_limits(LEAST) < LEAST) {
+        complain("no lock profile, the limit of file sizes (ulimit -f) is too low for ",
+                 file_path);
+    } else if (!allocate(0, (1 + RESERVE) * TRACE_CHUNK)) {
         complain("no lock profile, no space for the trace: ", file_path);
     } else if (map(bytes)) {
         trace->bytes_limit = mapped;

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import resource
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def descendants(pid: int) -> Iterator[int]:
 
 
 NOBODY_KNOWN = -1
-LEAST_ROOM = 1 << 20  # bytes; the disk space that a useful trace needs
+LEAST_ROOM = 1 << 20  # bytes that a useful trace needs
 
 
 class Family:
@@ -83,6 +84,13 @@ class Family:
                 f"nothing was recorded: {folder} has only "
                 f"{format_size(files.room(folder))} left",
                 "free some space there, or name a file elsewhere with -o",
+            )
+        limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+        if limit != resource.RLIM_INFINITY and limit < LEAST_ROOM:
+            return HaspError(
+                "nothing was recorded: files may have at most "
+                f"{format_size(limit)} here",
+                f"raise the limit to {format_size(LEAST_ROOM)}: see `ulimit -f`",
             )
         others = self._users - {os.geteuid(), NOBODY_KNOWN}
         if others:
