@@ -14,8 +14,15 @@ from hasp.profile.model.neighbour import Neighbour
 
 # Shorter runs have less than a hundred samples of the holders.
 SHORT = 1e9  # ns
-# Causes that do not show as waits.
-WITHOUT_WAITS = ("idle-locks", "biased", "shared-line", "trylock-loop")
+# Causes that do not show as waits for locks.
+WITHOUT_WAITS = (
+    "idle-locks",
+    "biased",
+    "shared-line",
+    "trylock-loop",
+    "herd",
+    "needless-waits",
+)
 # The largest share of the program's time that recording may take.
 COSTLY = 0.1
 

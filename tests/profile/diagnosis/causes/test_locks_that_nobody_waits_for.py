@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from hasp.profile.diagnosis.diagnose import diagnose
+from hasp.profile.model.cache_lines import SharedLine
 from hasp.profile.model.profile import Operation, Profile
 
-from .cases import many
+from .cases import herd, many, needless
 from .parts import MS, US, program, site, use
 
 
@@ -101,3 +103,25 @@ def test_locks_of_objects_that_soon_disappear_do_not_count_as_many() -> None:
     )
     found = diagnose(replace(profile, sites=(replace(made, locks=brief),)))
     assert found.lead.id == "not-locks"
+
+
+def test_a_single_lock_shares_its_line_with_a_named_one() -> None:
+    busy = use(90_000_000, 200, US, 20)
+    one = site(busy, name="kv.c:39 &stats_mu")
+    other = site(use(100, 0, 0, 20), name="kv.c:34 &cache_mu", number=2)
+    line = SharedLine(
+        one.locks[0].number, other.locks[0].number, 2, 90_000_000, 90_000_000
+    )
+    found = diagnose(program(replace(one, shared_lines=(line,)), other))
+    assert found.lead.id == "shared-line"
+    assert "shares a cache line with kv.c:34 &cache_mu" in found.sentence
+
+
+@pytest.mark.parametrize("make", [herd, needless])
+def test_wake_ups_in_vain_need_no_waits_for_the_mutex(
+    make: Callable[[], Profile],
+) -> None:
+    made = make()
+    free = site(use(400_000, 8, US, 300))
+    found = diagnose(replace(made, sites=(free, *made.sites[1:])))
+    assert "acquisitions waited" not in " ".join(found.confidence.lines)

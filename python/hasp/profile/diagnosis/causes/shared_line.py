@@ -13,7 +13,13 @@ from hasp.profile.diagnosis.causes.limits import (
     OPERATION,
     TRANSFER,
 )
-from hasp.profile.diagnosis.causes.words import call, number, share, time
+from hasp.profile.diagnosis.causes.words import (
+    call,
+    number,
+    share,
+    short_site,
+    time,
+)
 from hasp.profile.model.profile import SiteStats
 
 # The time to take a free lock in ns, two clock readings included: if its cache line is
@@ -25,6 +31,7 @@ FAR = 70.0
 FARTHER = 1.4
 SOME = 20  # timed acquisitions; a site with fewer is not compared with others
 RARELY = 0.02  # of the acquisitions
+LONGEST_OTHER = 40  # characters of the name of a neighbour
 CACHED = 64  # locks whose lines stay in the cache, if nobody takes them away
 
 
@@ -135,9 +142,7 @@ def _with_neighbours(one: SiteFacts) -> Cause | None:
     return Cause(
         "shared-line",
         one.name,
-        f"{number(len(one.site.locks))} locks share cache lines; "
-        f"{call(one.holder)} takes them {number(one.rate)} times per second "
-        "and disturbs the neighbours",
+        _sharing(one),
         (f"Align each to {LINE} bytes",),
         one.facts.share(cost),
         (
@@ -147,3 +152,19 @@ def _with_neighbours(one: SiteFacts) -> Cause | None:
         one.site.number,
         one.holder,
     )
+
+
+def _sharing(one: SiteFacts) -> str:
+    """Say which locks share lines: those of the site, or its only one and another."""
+    taken = f"{call(one.holder)} takes"
+    rate = f"{number(one.rate)} times per second"
+    if len(one.site.locks) > 1:
+        locks = number(len(one.site.locks))
+        return (
+            f"{locks} locks share cache lines; {taken} them {rate}"
+            " and disturbs the neighbours"
+        )
+    names = {site.number: site.name for site in one.facts.profile.sites}
+    busiest = max(one.site.shared_lines, key=lambda line: line.neighbour_acquisitions)
+    other = short_site(names.get(busiest.neighbour_site, "another lock"), LONGEST_OTHER)
+    return f"it shares a cache line with {other}; {taken} it {rate}"
