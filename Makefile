@@ -68,7 +68,7 @@ test: packages-test build ## Everything that fits in ten minutes on two cores
 test-all: packages-test-all build ## All tests: servers, sanitizers, clang, aarch64
 	$(WITH_TOOLS) ninja -C $(BUILD) -j $(JOBS) --quiet servers
 	tools/build-variants
-	$(RUN_TESTS) -m "" $(PYTEST)
+	$(RUN_TESTS) -m "" --timeout=240 $(PYTEST)
 
 lint: setup ## Check layers, imports, sizes, format and types
 	$(BIN)/python tools/check_layers.py
