@@ -92,12 +92,13 @@ class Converter:
 
     def _times(self, records: Records) -> Distribution:
         timed = int(records["timed"].sum(dtype=np.int64))
-        if not timed:
-            return NOTHING
         sums = records["between"]["bucket"].sum(axis=0, dtype=np.int64)
-        counts = tuple(sums.tolist())
+        if not timed or not sums.any():
+            return NOTHING
         total = self.clock.ns(records["between_ticks"].sum(dtype=float))
-        return Distribution(counts, self._edges, total, total, sum(counts), timed)
+        most = round(self._edges[int(np.flatnonzero(sums)[-1]) + 1])
+        counts = tuple(sums.tolist())
+        return Distribution(counts, self._edges, total, most, sum(counts), timed)
 
     def lock_order(self, records: Records) -> Lazy[OrderedPair]:
         """Return the pairs of locks in trace order."""

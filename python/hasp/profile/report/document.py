@@ -219,8 +219,10 @@ def finding(found: Finding) -> dict[str, Any]:
 
 def thread(one: Thread) -> dict[str, Any]:
     """Return one thread."""
+    between = {name: statistic(one.between, name) for name in ("mean", "p50", "p99")}
     return {
-        **vars(one),
+        **{name: value for name, value in vars(one).items() if name != "between"},
+        "between_ns": {**between, "timed": one.between.timed},
         "waiting_to": one.waiting_to.value if one.waiting_to else None,
         "waiting_stack": stack(one.waiting_stack),
         "held": list(one.held),
