@@ -42,7 +42,7 @@ STUCK_SECONDS = 120
 # Clients in the order of their runs: the first are small and catch most mutants.
 FIRST_CLIENTS = (
     *("pair", "timed", "another", "last", "queue", "leavers", "node-queue"),
-    *("cohort-leaver", "cohorts", "cohort-series"),
+    *("cohort-leaver", "cohorts", "cohort-series", "scarce", "scarce-leaver"),
     *("long-queue", "long-node-queue", "condition", "fork", "fork-pass", "trylock"),
     *("writers", "write-read", "fenced", "together", "recursive", "own"),
     *("gives-up", "trylocks", "admitted", "fork-reader", "phases", "three", "destroy"),

@@ -95,6 +95,11 @@ static bool chooses_cohorts(const struct lock_descriptor *lock)
     return strcmp(lock->name, "auto") == 0;
 }
 
+static bool has_cohorts(const struct lock_descriptor *lock)
+{
+    return is_numa(lock) || chooses_cohorts(lock);
+}
+
 const struct client clients[] = {
     {.name = "pair",
      .summary = "two threads lock and unlock, the first one twice",
@@ -164,6 +169,20 @@ const struct client clients[] = {
      .body = queue_of_three,
      .finish = finish_free,
      .nodes = {0, 1, 0, 1}},
+    {.name = "scarce",
+     .summary = "two threads of two NUMA nodes queue, and memory becomes scarce",
+     .threads = 3,
+     .suits = has_cohorts,
+     .body = scarce_memory,
+     .finish = finish_free,
+     .nodes = {0, 0, 1, 0}},
+    {.name = "scarce-leaver",
+     .summary = "the same, and the second thread may time out",
+     .threads = 3,
+     .suits = has_cohorts,
+     .body = scarce_memory_and_leaver,
+     .finish = finish_free,
+     .nodes = {0, 0, 1, 0}},
     {.name = "cohorts",
      .summary = "one cohort hands over to another while a third thread comes back",
      .threads = 3,

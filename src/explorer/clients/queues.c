@@ -2,6 +2,7 @@
 #include "explorer/clients/queues.h"
 
 #include "explorer/clients/critical_sections.h"
+#include "locks/memory/side_memory.h"
 
 void wait_for_arrivals(unsigned count)
 {
@@ -74,6 +75,38 @@ static void arrive_after(unsigned count)
 {
     wait_for_arrivals(count);
     store_relaxed(&arrived, count + 1);
+}
+
+/* Two threads queue, and memory becomes scarce when the second one is about to. Both
+ * may find none for their cohorts, or only the first one some. The second one acquires
+ * the lock by this function. */
+static void queue_without_memory(unsigned thread, void (*second)(void))
+{
+    if (thread == 0) {
+        lock();
+        wait_for_arrivals(1);
+        store_relaxed(&side_pool.carved, POOL_CHUNKS * POOL_CHUNK);
+        store_relaxed(&arrived, 2);
+        wait_for_arrivals(3);
+        section();
+        unlock();
+    } else if (thread == 1) {
+        arrive(1);
+        enter();
+    } else {
+        arrive_after(2);
+        second();
+    }
+}
+
+void scarce_memory(unsigned thread)
+{
+    queue_without_memory(thread, enter);
+}
+
+void scarce_memory_and_leaver(unsigned thread)
+{
+    queue_without_memory(thread, enter_before_deadline);
 }
 
 /* The second thread has to wait for the first one, upon which `auto` turns to cohorts.

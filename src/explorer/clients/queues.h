@@ -12,6 +12,10 @@ void queue_of_two(unsigned thread);
 void queue_of_three(unsigned thread);
 void queue_of_leavers(unsigned thread);
 
+/* No memory is left for a cohort that has none yet. */
+void scarce_memory(unsigned thread);
+void scarce_memory_and_leaver(unsigned thread);
+
 /* A thread arrives while the lock goes from one cohort to the leader of another, or to
  * a thread with a deadline, which has no cohort. */
 void two_cohorts(unsigned thread);
