@@ -50,6 +50,7 @@ SHARED = {
     "algorithms/cna.h": ["cna", "fissile", "shfl"],
     "algorithms/mcs_nodeless.h": ["glk"],
     "algorithms/latch.h": ["spinlock", "fissile", "hbo"],
+    "algorithms/tickets.h": ["ticket", "ticket-backoff", "partitioned", "c-tkt-tkt"],
     "waiting/policies.h": ["mcs-park", "mutexee", "clh-park", "reciprocating"],
     "memory/fork_repair.h": ["mcs", "mutexee", "ticket"],
     "memory/side_memory.c": ["c-bo-mcs", "partitioned", "hmcs"],

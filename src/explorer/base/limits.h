@@ -13,7 +13,7 @@ enum {
     MESSAGES = 24, /* of a cell that some thread may still read */
     VIEWS = 192,
     READS = 24,
-    SLOTS = 48, /* in each pool */
+    SLOTS = 51, /* in each pool; an unknown word has this value: all flags are set */
     POOLS = 5,
     CHOICES = 256, /* of one thread at one step */
 };

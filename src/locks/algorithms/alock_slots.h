@@ -101,7 +101,7 @@ static inline struct side_block *alock_start(struct lock *lock)
         return NULL;
     struct side_block *directory = side_block_at(load_relaxed(slots_directory(lock)));
     store_relaxed(&directory->words[ALOCK_MASK], array_slots() - 1);
-    store_release(&directory->words[SIDE_FLAG], 1);
+    store_release(&directory->words[SIDE_FLAG], SIDE_IN_USE);
     return directory;
 }
 

@@ -18,14 +18,16 @@
  *   state[3]  directory of the local locks (side_memory.h)
  *   mode  while held: 1 if the holder has a local lock, too, and so a node
  *         (held_nodes.h), which names that lock's side block; 0 if it has none
+ *   flag  in the directory: a thread with a deadline may have queued for the global
+ *         lock
  *   local  in the node's side block: a lock; only its state is used
  *   handovers  in the local lock's state[3]: 0 the next holder of the local lock has to
  *              take the global one; n > 0 it receives both, for the n-th time in a row
  *
- * I1. mode and handovers are written by a leader after it has acquired the global lock,
- *     and set to 0 by the holder that releases that lock, before it does. So handovers
- *     != 0 implies that the global lock is held, and that the holder of the local lock
- *     is the holder.
+ * I1. mode is set by a leader after it has acquired the global lock. handovers is
+ *     written by holders, and set to 0 by the one that releases the global lock, before
+ *     it does. So handovers != 0 implies that the global lock is held, and that the
+ *     holder of the local lock is the holder.
  * I2. A thread that waits for a local lock never stops waiting. So if its holder sees a
  *     waiter, a release hands over to a live thread, and no handover has to be taken
  *     back.
@@ -35,7 +37,12 @@
  *     release hands over both, it is the last access. Since the node names the holder's
  *     local lock, a thread on any NUMA node can unlock.
  * I4. While a node holds, the word stands (shown_word.h): a handover between nodes
- *     touches their local lock only.
+ *     touches their local lock only. It also stands, as does mode, while the global
+ *     lock passes to a thread that cannot give up: another leader, or one that finds
+ *     no memory for its local lock and clears both. Otherwise a thread that gives up
+ *     could leave behind a free lock whose word is not 0. One with a deadline sets the
+ *     flag before it queues (release), and a holder that finds a thread queued
+ *     (acquire) reads it.
  *
  * Timed lock: a timed waiter waits only for the global lock, as a cohort of its own,
  * and uses that lock's time-out. Proof: by I2 the local level and its leader are not
@@ -91,10 +98,59 @@ cohort_forget(struct lock *lock, bool held, const struct cohort *cohort)
         store_relaxed(cohort_handovers(node), 0);
         cohort->local->forget(&node->local, true);
         cohort->local->trylock(&node->local); /* it was held or free: held now ... */
-        if (!holder || load_relaxed(&holder->more[COHORT_PLACE]) != i)
+        if (!holder || cohort_place(holder) != block)
             cohort->local->unlock(&node->local); /* ... and now free, without waiters */
     }
     cohort_forget_global(lock, held, holder, cohort->global);
+}
+
+/* Before a thread with a deadline queues. Returns false if there is no memory for the
+ * flag. */
+static inline bool cohort_expect_leavers(struct lock *lock)
+{
+    struct atomic_u32 *directory = cohort_directory(lock);
+    if (!load_relaxed(directory) && side_memory_scarce())
+        return false;
+    struct atomic_u32 *flag = &side_block_of(directory)->words[SIDE_FLAG];
+    if (!(load_relaxed(flag) & SIDE_LEAVERS))
+        fetch_or_relaxed(flag, SIDE_LEAVERS);
+    return true;
+}
+
+/* Tries without queueing, until the deadline. */
+static inline __attribute__((always_inline)) bool
+cohort_poll(struct lock *lock, const struct cohort_level *global,
+            const struct deadline *deadline)
+{
+    struct spinner spinner = {0, 0};
+    while (!global->trylock(lock))
+        if (!spinner_spin(&spinner, deadline))
+            return false;
+    return true;
+}
+
+/* Acquires the global lock only. */
+static inline __attribute__((always_inline)) enum acquisition
+cohort_acquire_alone(struct lock *lock, const struct cohort_level *global,
+                     const struct deadline *deadline)
+{
+    bool queues = !deadline || cohort_expect_leavers(lock);
+    if (!(queues ? global->timedlock(lock, deadline)
+                 : cohort_poll(lock, global, deadline)))
+        return NOT_ACQUIRED;
+    if (load_relaxed(&lock->mode)) /* the word stands (I4) */
+        cohort_disband(lock);
+    return ACQUIRED;
+}
+
+/* Called by the holder: whether the global lock passes to a thread that cannot give
+ * up. */
+static inline __attribute__((always_inline)) bool
+cohort_may_stand(struct lock *lock, const struct cohort_level *global)
+{
+    struct side_block *directory = side_block_at(load_relaxed(cohort_directory(lock)));
+    return global->queued(lock) &&
+           !(load_relaxed(&directory->words[SIDE_FLAG]) & SIDE_LEAVERS);
 }
 
 static inline __attribute__((always_inline)) enum acquisition
@@ -105,12 +161,15 @@ cohort_acquire(struct lock *lock, const struct cohort *cohort,
     uint32_t index = current_cohort() % SIDE_BLOCKS_MAX;
     struct side_block *block = cohort_block_get(lock, index, deadline);
     if (!block)
-        return cohort->global->timedlock(lock, deadline) ? ACQUIRED : NOT_ACQUIRED;
+        return cohort_acquire_alone(lock, cohort->global, deadline);
     struct cohort_node *node = cohort_node_of(block);
-    struct waiter *self = cohort_node_take(lock, index);
+    struct waiter *self = cohort_node_take(lock, block->link.id);
     cohort->local->timedlock(&node->local, NULL);
-    if (!load_relaxed(cohort_handovers(node)))
-        cohort_lead(lock, cohort->global);
+    if (!load_relaxed(cohort_handovers(node))) {
+        cohort->global->queue(lock);
+        if (!load_relaxed(&lock->mode)) /* else the word stands (I4) */
+            cohort_begin(lock);
+    }
     held_node_keep(lock, self);
     return ACQUIRED_BY_NODE;
 }
@@ -120,15 +179,16 @@ static inline __attribute__((always_inline)) void
 cohort_hand_over(struct lock *lock, struct waiter *self, const struct cohort *cohort)
 {
     held_node_release(lock, self, cohort->forget);
-    struct cohort_node *node = cohort_node_of(side_memory_find(
-        cohort_directory(lock), load_relaxed(&self->more[COHORT_PLACE])));
+    struct cohort_node *node = cohort_node_of(cohort_place(self));
     uint32_t handovers = load_relaxed(cohort_handovers(node));
     if (cohort->local->queued(&node->local) && handovers < HANDOVER_LIMIT) {
         store_relaxed(cohort_handovers(node), handovers + 1);
         cohort->local->unlock(&node->local);
     } else {
+        prefetch_for_write(&lock->word); /* it is read before it is written */
         store_relaxed(cohort_handovers(node), 0);
-        cohort_disband(lock);
+        if (!cohort_may_stand(lock, cohort->global))
+            cohort_disband(lock);
         cohort->local->unlock(&node->local);
         cohort->global->unlock(lock);
     }
@@ -142,10 +202,11 @@ cohort_hand_over(struct lock *lock, struct waiter *self, const struct cohort *co
     COHORT_OPERATIONS(name, cohort, global_level)
 
 COHORT_LEVEL(cohort_ticket, ticket, ticket_fast(lock), tickets_try(lock, &ticket_kind),
-             ticket_forget, tickets_queued, (lock), (lock, deadline))
-COHORT_LEVEL(cohort_partitioned, partitioned, tickets_try(lock, &partitioned_kind),
-             tickets_try(lock, &partitioned_kind), partitioned_forget, NULL, (lock),
+             ticket_queue(lock), ticket_forget, tickets_queued, (lock),
              (lock, deadline))
+COHORT_LEVEL(cohort_partitioned, partitioned, tickets_try(lock, &partitioned_kind),
+             tickets_try(lock, &partitioned_kind), partitioned_queue(lock),
+             partitioned_forget, tickets_queued, (lock), (lock, deadline))
 
 COHORT(c_tkt_tkt, cohort_ticket, cohort_ticket)
 COHORT(c_ptl_tkt, cohort_partitioned, cohort_ticket)

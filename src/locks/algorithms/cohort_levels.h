@@ -19,16 +19,18 @@ struct cohort_level {
     bool (*look)(struct lock *); /* the same, but reads before it writes */
     bool (*trylock)(struct lock *);
     bool (*timedlock)(struct lock *, const struct deadline *);
+    void (*queue)(struct lock *); /* waits, without another attempt */
     void (*unlock)(struct lock *);
     void (*forget)(struct lock *, bool held);
     void (*destroy)(struct lock *);
-    bool (*queued)(struct lock *); /* local level only: called by the holder, true if a
+    bool (*queued)(struct lock *); /* of ticket locks: called by the holder, true if a
                                     * thread waits */
 };
 
-/* Makes a lock usable as a level; `tries` and `looks` are its first attempts, `wait`
- * and `wait_until` the arguments of its functions. */
-#define COHORT_LEVEL(level, prefix, tries, looks, forget_it, tells, wait, wait_until)  \
+/* Makes a lock usable as a level; `tries` and `looks` are its first attempts, `queues`
+ * waits, `wait` and `wait_until` are the arguments of its functions. */
+#define COHORT_LEVEL(level, prefix, tries, looks, queues, forget_it, tells, wait,      \
+                     wait_until)                                                       \
     static inline bool level##_fast(struct lock *lock)                                 \
     {                                                                                  \
         return tries;                                                                  \
@@ -46,6 +48,10 @@ struct cohort_level {
     {                                                                                  \
         return prefix##_timedlock wait_until;                                          \
     }                                                                                  \
+    static inline void level##_queue(struct lock *lock)                                \
+    {                                                                                  \
+        queues;                                                                        \
+    }                                                                                  \
     static inline void level##_unlock(struct lock *lock)                               \
     {                                                                                  \
         prefix##_unlock wait;                                                          \
@@ -59,6 +65,7 @@ struct cohort_level {
         .look = level##_look,                                                          \
         .trylock = level##_trylock,                                                    \
         .timedlock = level##_timedlock,                                                \
+        .queue = level##_queue,                                                        \
         .unlock = level##_unlock,                                                      \
         .forget = forget_it,                                                           \
         .destroy = level##_destroy,                                                    \
@@ -74,18 +81,18 @@ static inline void cohort_no_queue(struct lock *lock, bool held)
 }
 
 COHORT_LEVEL(cohort_backoff, spinlock, spinlock_fast(lock),
-             spinlock_trylock(lock, true), cohort_no_queue, NULL, (lock, true),
-             (lock, true, deadline))
+             spinlock_trylock(lock, true), spinlock_lock(lock, true), cohort_no_queue,
+             NULL, (lock, true), (lock, true, deadline))
 COHORT_LEVEL(cohort_mutexee, mutexee, mutexee_trylock(lock, MUTEXEE_SPINNERS),
-             mutexee_trylock(lock, MUTEXEE_SPINNERS), mutexee_forget, NULL,
+             mutexee_trylock(lock, MUTEXEE_SPINNERS),
+             mutexee_lock(lock, MUTEXEE_SPINNERS), mutexee_forget, NULL,
              (lock, MUTEXEE_SPINNERS), (lock, MUTEXEE_SPINNERS, deadline))
 
 /* Steps that all cohort locks share. A thread that passes through the local level holds
  * the lock by a node, and lock->mode shows that; one that has the global lock only has
  * none. */
 
-enum { COHORT_PLACE }; /* in waiter.more: the side block of the local level, by its
-                        * index in the directory (cohort.h) or by its id */
+enum { COHORT_PLACE }; /* in waiter.more: id of the side block of the local level */
 
 static inline struct atomic_u32 *cohort_directory(struct lock *lock)
 {
@@ -101,6 +108,12 @@ static inline struct side_block *cohort_block_get(struct lock *lock, uint32_t in
                     : side_memory_get_unless_scarce(cohort_directory(lock), index);
 }
 
+/* Not through the lock: when its holder releases it, arrivals may have its line. */
+static inline struct side_block *cohort_place(const struct waiter *node)
+{
+    return side_block_at(load_relaxed(&node->more[COHORT_PLACE]));
+}
+
 static inline struct waiter *cohort_node_take(struct lock *lock, uint32_t place)
 {
     struct waiter *self = waiter_take();
@@ -109,17 +122,15 @@ static inline struct waiter *cohort_node_take(struct lock *lock, uint32_t place)
     return self;
 }
 
-/* The leader acquires the global lock. */
-static inline __attribute__((always_inline)) void
-cohort_lead(struct lock *lock, const struct cohort_level *global)
+/* A leader that has acquired the global lock shows that it holds by a node. */
+static inline __attribute__((always_inline)) void cohort_begin(struct lock *lock)
 {
-    global->timedlock(lock, NULL);
     store_relaxed(&lock->mode, 1);
     shown_word_set(lock, OWNER_IN_NODE);
 }
 
 /* Before the holder of a node releases the global lock. */
-static inline void cohort_disband(struct lock *lock)
+static inline __attribute__((always_inline)) void cohort_disband(struct lock *lock)
 {
     shown_word_clear(lock);
     store_relaxed(&lock->mode, 0);

@@ -59,12 +59,6 @@ static inline struct cohort_queue_node *cohort_queue_of(struct side_block *block
     return (struct cohort_queue_node *)(void *)block->words;
 }
 
-/* Not through the lock: when its holder releases it, arrivals may have its line. */
-static inline struct side_block *cohort_queue_block(const struct waiter *node)
-{
-    return side_block_at(load_relaxed(&node->more[COHORT_PLACE]));
-}
-
 /* Called by the child of a fork: empties the queues. `holder` is the node by which the
  * lock is held, or NULL. */
 static inline void cohort_queues_repair(struct lock *lock, struct waiter *holder)
@@ -74,7 +68,7 @@ static inline void cohort_queues_repair(struct lock *lock, struct waiter *holder
         if (!block)
             continue;
         struct cohort_queue_node *queue = cohort_queue_of(block);
-        bool holds = holder && cohort_queue_block(holder) == block;
+        bool holds = holder && cohort_place(holder) == block;
         store_relaxed(&queue->skipper, 0);
         store_relaxed(&queue->tail, holds ? holder->link.id : 0);
     }
@@ -103,7 +97,7 @@ cohort_queue_wait(struct cohort_queue_node *queue, struct waiter *self,
 static inline uint32_t cohort_queue_end(struct waiter *node)
 {
     uint32_t last = node->link.id;
-    struct cohort_queue_node *queue = cohort_queue_of(cohort_queue_block(node));
+    struct cohort_queue_node *queue = cohort_queue_of(cohort_place(node));
     if (compare_exchange_relaxed(&queue->tail, &last, 0)) /* the global lock releases */
         return 0;
     uint32_t next;
@@ -148,8 +142,10 @@ cohort_queue_acquire(struct lock *lock, const struct cohort_queue *cohort,
     struct waiter *self = cohort_node_take(lock, block->link.id);
     self->may_change = may_park(cohort->waiting);
     held_nodes_expect(lock, self);
-    if (!cohort_queue_wait(cohort_queue_of(block), self, cohort->waiting))
-        cohort_lead(lock, cohort->global);
+    if (!cohort_queue_wait(cohort_queue_of(block), self, cohort->waiting)) {
+        cohort->global->queue(lock);
+        cohort_begin(lock);
+    }
     held_node_begin(lock, self);
     return ACQUIRED_BY_NODE;
 }

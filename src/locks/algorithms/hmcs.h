@@ -112,7 +112,7 @@ static inline uint32_t hmcs_disband(struct lock *lock, bool adaptive,
 {
     if (!next) {
         if (adaptive)
-            ahmcs_desert(cohort_queue_of(cohort_queue_block(node)));
+            ahmcs_desert(cohort_queue_of(cohort_place(node)));
         next = cohort_queue_end(node);
     }
     mcs_leave(lock, global, true);

@@ -61,8 +61,8 @@ static inline void hticket_local_destroy(struct lock *lock)
 
 COHORT_LEVEL(cohort_hticket_local, hticket_local,
              tickets_try(lock, &hticket_local_kind),
-             tickets_try(lock, &hticket_local_kind), hticket_local_forget,
-             tickets_queued, (lock), (lock, deadline))
+             tickets_try(lock, &hticket_local_kind), hticket_local_queue(lock),
+             hticket_local_forget, tickets_queued, (lock), (lock, deadline))
 
 COHORT(hticket, cohort_ticket, cohort_hticket_local)
 

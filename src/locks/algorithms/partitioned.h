@@ -57,7 +57,7 @@ static inline struct side_block *slots_in_use(struct lock *lock)
     if (likely(!id))
         return NULL;
     struct side_block *directory = side_block_at(id);
-    return load_acquire(&directory->words[SIDE_FLAG]) ? directory : NULL;
+    return load_acquire(&directory->words[SIDE_FLAG]) & SIDE_IN_USE ? directory : NULL;
 }
 
 static inline struct atomic_u32 *slots_at(struct side_block *directory, uint32_t index)
@@ -91,7 +91,7 @@ static inline struct side_block *slots_start(struct lock *lock, struct slots slo
     uint32_t mine = load_relaxed(&tickets_of(lock)->serving);
     for (uint32_t i = slots.first; i <= last; i++)
         store_relaxed(slots_at(directory, i), mine);
-    store_release(&directory->words[SIDE_FLAG], 1);
+    fetch_or_release(&directory->words[SIDE_FLAG], SIDE_IN_USE);
     return directory;
 }
 

@@ -230,11 +230,11 @@ tickets_wait(struct lock *lock, const struct ticket_kind *kind, bool at_once,
     return true;
 }
 
-/* Called by the holder: returns true if a thread waits. */
+/* Called by the holder: returns true if a thread waits (acquire). */
 static inline bool tickets_queued(struct lock *lock)
 {
     struct tickets *tickets = tickets_of(lock);
-    return load_relaxed(&tickets->next) - load_relaxed(&tickets->serving) > 1;
+    return load_acquire(&tickets->next) - load_relaxed(&tickets->serving) > 1;
 }
 
 /* Releases the lock and its body. */

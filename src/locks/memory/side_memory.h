@@ -18,7 +18,8 @@
 
 /* The words of a directory, in order: the ids of blocks, one per cohort or numbered
  * as the algorithm chooses; the slots of a partitioned lock, which may share the
- * directory with such blocks; the flag of that lock; the block of a wrapper (gcr.h). */
+ * directory with such blocks; the flags of such locks; the block of a wrapper
+ * (gcr.h). */
 enum {
     SIDE_BLOCKS_MAX = COHORTS_MAX,
     SIDE_SLOTS = MODEL_CHECKED ? 2 : 4,
@@ -38,6 +39,9 @@ _Static_assert(offsetof(struct side_block, link) == offsetof(struct pool_slot, l
                "a side block is a slot of its pool");
 _Static_assert((int)SIDE_WRAPPER < (int)SIDE_BLOCK_WORDS,
                "a directory is one side block");
+
+/* Flags: the slots are in use (partitioned.h, alock.h); LEAVERS: cohort.h. */
+enum { SIDE_IN_USE = 1, SIDE_LEAVERS = 2 };
 
 extern struct pool side_pool __attribute__((visibility("hidden")));
 

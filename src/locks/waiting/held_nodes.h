@@ -82,7 +82,8 @@ static inline void held_node_prepare(const struct lock *lock, struct waiter *wai
 
 /* The caller, which expected it, holds the lock by this waiter now, and the word
  * stands. */
-static inline void held_node_begin(struct lock *lock, struct waiter *waiter)
+static inline __attribute__((always_inline)) void
+held_node_begin(struct lock *lock, struct waiter *waiter)
 {
     if (unlikely(waiter->shows_owner))
         store_relaxed(&lock->owner, current_thread());
@@ -106,8 +107,9 @@ static inline struct waiter *held_node_of_other(struct lock *lock)
 
 /* The first step of a release by the holder that has this node. The repair comes first:
  * it finds the holder by `holds`. */
-static inline void held_node_release(struct lock *lock, struct waiter *node,
-                                     void (*forget)(struct lock *, bool held))
+static inline __attribute__((always_inline)) void
+held_node_release(struct lock *lock, struct waiter *node,
+                  void (*forget)(struct lock *, bool held))
 {
     if (unlikely(node->generation != fork_generation()))
         fork_repair_if_due(lock, forget);
