@@ -46,7 +46,7 @@ CLOSING = """#undef HASP_STATIC_ASSERT
 IMPLEMENTATION = """/* SPDX-License-Identifier: MIT */
 /**
  * @file
- * What hasp/mutex.h needs of libhasp-sync, for programs that shall not link it. One C
+ * What hasp/mutex.h needs of libhasp-sync, for programs that do not link it. One C
  * source of such a program consists of this line:
  *
  *     #include <hasp/mutex_implementation.h>
@@ -60,13 +60,23 @@ IMPLEMENTATION = """/* SPDX-License-Identifier: MIT */
  */
 #ifndef HASP_MUTEX_IMPLEMENTATION_H
 #define HASP_MUTEX_IMPLEMENTATION_H
-#if defined(__cplusplus)
+#if defined(__cplusplus) || defined(HASP_INTERNAL_MUTEX_H)
 #error "hasp/mutex_implementation.h needs a C source of its own"
 #endif
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE 1
 #endif
 #pragma GCC system_header
+"""
+# Compilers print all errors, this one first.
+BESIDE_IMPLEMENTATION = """#if defined(HASP_MUTEX_IMPLEMENTATION_H)
+#error "hasp/mutex_implementation.h needs a C source of its own"
+#endif
+"""
+FEATURES = """
+#if defined(__GLIBC__) && !defined(__USE_MISC)
+#error "compile with -D_DEFAULT_SOURCE, as `hasp config --cflags` says, or -std=gnu11"
+#endif
 """
 
 
@@ -165,7 +175,7 @@ class Amalgam:
 
     def whole(self, body: str) -> str:
         system = "".join(f"#include {name}\n" for name in sorted(self.system))
-        return f"{system}\n{OPENING}{body}{CLOSING}"
+        return f"{system}{FEATURES}\n{OPENING}{body}{CLOSING}"
 
 
 def within_conditional(text: str, at: int) -> bool:
@@ -203,6 +213,7 @@ def public_header(tree: Tree, names: Names, path: Path) -> tuple[str, str]:
         "/* Made by tools/make_public_headers.py from Hasp's internal headers. Not an"
         f" interface:\n * include <hasp/{path.name}>. */\n"
         f"#ifndef {guard}\n#define {guard}\n#pragma GCC system_header\n"
+        f"{BESIDE_IMPLEMENTATION if path.stem == 'mutex' else ''}"
         f"{''.join(others)}{amalgam.whole(''.join(bodies))}\n#endif\n"
     )
     first, quiet = True, False

@@ -94,3 +94,32 @@ def test_a_cxx_source_is_refused(installed: Installed, tmp_path: Path) -> None:
     done = compile_it(installed, source, "g++", "-std=c++17", "-fsyntax-only")
     assert done.returncode != 0
     assert "mutex_implementation.h needs a C source of its own" in done.stderr
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_other_headers_beside_it_are_refused(
+    installed: Installed, tmp_path: Path, order: int
+) -> None:
+    source = tmp_path / "both.c"
+    names = ("mutex.h", "mutex_implementation.h")[::order]
+    source.write_text("".join(f"#include <hasp/{name}>\n" for name in names))
+    done = compile_it(installed, source, "gcc", "-fsyntax-only")
+    first = next(line for line in done.stderr.splitlines() if "error:" in line)
+    assert "mutex_implementation.h needs a C source of its own" in first
+
+
+def test_its_symbols_have_the_prefix(implementation: Path) -> None:
+    names = subprocess.run(
+        [
+            "nm",
+            "--defined-only",
+            "--extern-only",
+            "--format=just-symbols",
+            implementation,
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    assert len(names) > 100
+    assert [name for name in names if not name.startswith("hasp_")] == []

@@ -51,6 +51,17 @@ def test_all_compile_together(installed: Installed, compiler: str, order: int) -
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("header", C_HEADERS)
+def test_missing_declarations_of_the_system_are_explained(
+    installed: Installed, header: str
+) -> None:
+    done = compile_alone(
+        installed, "gcc -std=c11", header, "-U_DEFAULT_SOURCE", "-fsyntax-only"
+    )
+    first = next(line for line in done.stderr.splitlines() if "error:" in line)
+    assert "compile with -D_DEFAULT_SOURCE" in first
+
+
 IGNORED = """
 void ignore(struct hasp_mutex *mutex, struct hasp_mutex_mcs *mcs, struct hasp_tx *tx,
             struct hasp_map **map, struct hasp_rwlock *rwlock)

@@ -20,13 +20,13 @@
 #undef SPACE
 #undef SPACE_OUTSIDE
 
-DEFINE_OPERATIONS(futex_unbiased, futex, OWN_WORD, ADOPT_REQUEUE, WITH(false))
-const struct lock_operations futex_unbiased_operations =
-    OPERATIONS(futex_unbiased, ADOPT_REQUEUE);
-
-DEFINE_OPERATIONS(auto_unbiased, auto, OWN_KEPT_WORD, ADOPT_REQUEUE, WITH(false))
-const struct lock_operations auto_unbiased_operations =
-    OPERATIONS(auto_unbiased, ADOPT_REQUEUE);
+#define WITHOUT_BIAS(prefix, word)                                                     \
+    DEFINE_OPERATIONS(prefix##_unbiased, prefix, word, ADOPT_REQUEUE, WITH(false))     \
+    const struct lock_operations prefix##_unbiased_operations =                        \
+        OPERATIONS(prefix##_unbiased, ADOPT_REQUEUE);
+WITHOUT_BIAS(futex, OWN_WORD)
+WITHOUT_BIAS(auto, OWN_KEPT_WORD)
+#undef WITHOUT_BIAS
 
 /* The data of each lock follows. */
 #include "locks/list/properties.h"
