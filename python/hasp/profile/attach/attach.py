@@ -29,7 +29,6 @@ class Options:
 
 def attach(options: Options) -> None:
     """Sample the process and print the report; raises HaspError if not permitted."""
-    process = Process(options.pid)
     stopped = False
 
     def stop(_number: int, _frame: FrameType | None) -> None:
@@ -37,9 +36,10 @@ def attach(options: Options) -> None:
         stopped = True
 
     began = time.time()
-    sampler = Sampler(process)
     previous = {n: signal.signal(n, stop) for n in (signal.SIGINT, signal.SIGTERM)}
     try:
+        process = Process(options.pid)
+        sampler = Sampler(process)
         if sys.stderr.isatty():
             note(
                 f"sampling process {options.pid} for {options.seconds:g} s; "
