@@ -17,7 +17,7 @@ from typing import Any
 from hasp.profile.model.algorithms import in_words, of_kind
 from hasp.profile.model.cache_lines import SharedLine
 from hasp.profile.model.delegation import NO_DELEGATION, Delegation
-from hasp.profile.model.distribution import NOTHING, Distribution
+from hasp.profile.model.distribution import Distribution
 from hasp.profile.model.elision import Elision
 from hasp.profile.model.fairness import Fairness, Stripes
 from hasp.profile.model.foreign import ForeignWaits
@@ -31,6 +31,7 @@ from hasp.profile.model.process_sample import ProcessSample
 from hasp.profile.model.proofs import LockProof, Subject
 from hasp.profile.model.readers_writers import ReadersWriters
 from hasp.profile.model.runtimes import Runtime
+from hasp.profile.model.thread import Thread as Thread
 from hasp.profile.symbols.frame import Stack
 
 
@@ -192,36 +193,6 @@ def sum_of(stats: Iterable[SiteStats]) -> SiteStats | None:
 
 
 @dataclass(frozen=True)
-class Thread:
-    """One thread, or successive threads that shared a record."""
-
-    number: int
-    tid: int
-    name: str
-    began_ns: int
-    ended_ns: int | None
-    section_ns: int
-    wait_ns: int
-    idle_ns: int
-    cpu_ns: int
-    voluntary: int
-    involuntary: int
-    minor_faults: int
-    major_faults: int
-    migrations: int
-    long_holds: int
-    preempted_holds: int
-    waiting_for: int | None  # lock number; set if it was waiting when the trace ended
-    waiting_since_ns: int | None
-    held: tuple[int, ...]  # lock numbers
-    waiting_to: Operation | None = None
-    waiting_stack: Stack = ()  # of the wait, if it was recorded
-    earlier: int = 0  # ended threads that used the record before
-    overhead_ns: int = 0  # spent on recording
-    between: Distribution = NOTHING  # from a release to the next acquisition
-
-
-@dataclass(frozen=True)
 class OrderedPair:
     """`inner` was acquired while `outer` was held."""
 
@@ -367,7 +338,8 @@ class Profile:
     @property
     def program(self) -> str:
         """The program's name as it was called, which may be a link to another one."""
-        called = next(iter(self.command), "") or self.executable
+        words = self.command
+        called = words[0] if words and words[0] else self.executable
         return PurePosixPath(called).name
 
     @property
@@ -381,18 +353,20 @@ class Profile:
     @property
     def sample_ns(self) -> float:
         """The mean time between two samples."""
-        mean_ns = self.duration_ns / self.samples if self.samples else USUAL_SAMPLE_NS
-        return max(mean_ns, 1.0)
+        usual = USUAL_SAMPLE_NS
+        return max(self.duration_ns / self.samples, 1.0) if self.samples else usual
 
     def site_of(self, lock: int) -> Site | None:
         """Return the site of a lock by its number; None if it is not known."""
         if len(self.lock_sites):
-            known = 0 < lock < len(self.lock_sites)
-            return self._sites.get(int(self.lock_sites[lock])) if known else None
+            if not 0 < lock < len(self.lock_sites):
+                return None
+            return self.sites_by_number.get(int(self.lock_sites[lock]))
         return self._sites_by_lock.get(lock)
 
     @cached_property
-    def _sites(self) -> dict[int, Site]:
+    def sites_by_number(self) -> Mapping[int, Site]:
+        """The sites by their numbers."""
         return {site.number: site for site in self.sites}
 
     @cached_property

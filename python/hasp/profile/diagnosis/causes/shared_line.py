@@ -164,7 +164,7 @@ def _sharing(one: SiteFacts) -> str:
             f"{locks} locks share cache lines; {taken} them {rate}"
             " and disturbs the neighbours"
         )
-    names = {site.number: site.name for site in one.facts.profile.sites}
     busiest = max(one.site.shared_lines, key=lambda line: line.neighbour_acquisitions)
-    other = short_site(names.get(busiest.neighbour_site, "another lock"), LONGEST_OTHER)
+    neighbour = one.facts.profile.sites_by_number.get(busiest.neighbour_site)
+    other = short_site(neighbour.name if neighbour else "another lock", LONGEST_OTHER)
     return f"it shares a cache line with {other}; {taken} it {rate}"
