@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hasp.profile.trace.format import bucket_edges
+
 LONGEST_NS = 1 << 62  # longer durations come from damage and are cut to this
 # Nanoseconds per tick: constant counters run at 10 MHz to 10 GHz.
 FASTEST, SLOWEST = 0.1, 100.0
@@ -25,6 +27,10 @@ class Clock(NamedTuple):
     def ns(self, ticks: int | np.integer | float) -> int:
         """Return a duration in ns."""
         return min(int(int(ticks) * self.ns_per_tick), LONGEST_NS)
+
+    def edges_ns(self) -> tuple[float, ...]:
+        """Return the edges of a trace's histograms in ns."""
+        return tuple(edge * self.ns_per_tick for edge in bucket_edges())
 
     def at(self, ticks: int | np.integer) -> int:
         """Return a time in ns since the start of the trace; earlier ticks give 0."""

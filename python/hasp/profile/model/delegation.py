@@ -12,7 +12,7 @@ import numpy as np
 
 from hasp.profile.model.clock import Clock
 from hasp.profile.model.distribution import NOTHING, Distribution
-from hasp.profile.trace.format import Records, bucket_edges
+from hasp.profile.trace.format import Records
 from hasp.profile.trace.reader import text
 
 LARGEST = ("held_most", "context_most")
@@ -119,7 +119,7 @@ def delegation_of(
     delegates: Records, servers: Records, clock: Clock, name: Callable[[np.void], str]
 ) -> Delegation:
     """Build it from the numbered records of a trace."""
-    edges = tuple(edge * clock.ns_per_tick for edge in bucket_edges())
+    edges = clock.edges_ns()
     owners = [_owner(record) for record in servers]
     found: dict[tuple[str, str], Delegates] = {}
     hosts: dict[str, Server] = {}

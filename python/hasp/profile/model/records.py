@@ -33,7 +33,7 @@ class Converter:
 
     def __init__(self, clock: Clock, stacks: Stacks) -> None:
         self.clock = clock
-        self._edges = tuple(at * clock.ns_per_tick for at in format.bucket_edges())
+        self._edges = clock.edges_ns()
         self.stacks = stacks
 
     def threads(self, records: Records, between: Records) -> tuple[Thread, ...]:

@@ -13,7 +13,7 @@ from hasp.profile.model.distribution import NOTHING, Distribution
 from hasp.profile.model.elision import elision_of
 from hasp.profile.model.profile import Operation, SiteStats
 from hasp.profile.trace import format
-from hasp.profile.trace.format import VERSION, Records, bucket_edges
+from hasp.profile.trace.format import VERSION, Records
 
 OPERATIONS = {
     format.Operation.LOCK: Operation.LOCK,
@@ -33,7 +33,7 @@ class StatsReader:
     def __init__(self, clock: Clock, version: int = VERSION) -> None:
         self.clock = clock
         self._counts_wakes = version >= 2  # of the trace's format
-        self.edges = tuple(edge * clock.ns_per_tick for edge in bucket_edges())
+        self.edges = clock.edges_ns()
 
     def _distribution(
         self, records: Records, name: str, number: int, sampled: int = 0
