@@ -31,16 +31,32 @@ class Installed:
     def library(self) -> Path:
         return self.description.parent.parent
 
-    def compile(self, source: Path, program: Path, *options: str) -> Path:
-        """Compile a program outside the tree, as its user would."""
+    def compile(
+        self, source: Path, program: Path, *options: str, link: list[str] | None = None
+    ) -> Path:
+        """Compile a program outside the tree, as its user would.
+
+        `link`: what it is linked with, if that is not the library.
+        """
         cxx = source.suffix in CXX
         compiler = ["g++", "-std=c++17"] if cxx else ["gcc", "-std=c11"]
         warnings = ("-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
         command = [*compiler, *warnings, *options, *self.flags("--cflags"), str(source)]
-        command += ["-o", str(program), *self.flags("--libs")]
+        command += ["-o", str(program)]
+        command += self.flags("--libs") if link is None else link
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return program
+
+    def include(
+        self, compiler: str, headers: str, *options: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Compile a source that includes these headers, and nothing else."""
+        words = compiler.split()
+        language = "c++" if "++" in words[0] else "c"
+        command = [*words, *self.flags("--cflags"), *options, "-x", language, "-"]
+        text = "".join(f"#include <hasp/{name}>\n" for name in headers.split())
+        return subprocess.run(command, input=text, capture_output=True, text=True)
 
     def run(self, *command: str | Path) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "LD_LIBRARY_PATH": str(self.library)}

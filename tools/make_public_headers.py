@@ -8,8 +8,8 @@ one. Library sources (*.c) are written the same way, each with its headers in on
 In all of them the internal names carry the prefix `hasp_in_` (internal_names.py). So
 the code of the library is that of src/, and no short name reaches a user's program.
 
-hasp/mutex_implementation.h is those sources in one that mutexes need. Their private
-names are as in src/, so no two of them may have the same.
+hasp/mutex_implementation.h has the sources that mutexes need in one file. Their private
+names stay as in src/, so no two of these sources may use the same one.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ IMPLEMENTATION = """/* SPDX-License-Identifier: MIT */
  *     #include <hasp/mutex_implementation.h>
  *
  * The others, in C or C++, include hasp/mutex.h or hasp/mutex.hpp as usual. Link with
- * -pthread. The other headers of Hasp need the library, which has all this, too: use
- * one or the other. A shared library that has it this way must be linked with
+ * -pthread. Hasp's other headers need the library, which contains all of this: use one
+ * or the other, not both. A shared library that has it this way must be linked with
  * `-Wl,-z,nodelete`: a late wake-up may access its memory.
  *
  * Made by tools/make_public_headers.py from the sources of the library.
  */
 #ifndef HASP_MUTEX_IMPLEMENTATION_H
 #define HASP_MUTEX_IMPLEMENTATION_H
-#if defined(__cplusplus) || defined(HASP_INTERNAL_MUTEX_H)
+#if defined(__cplusplus) || defined(HASP_INTERNAL)
 #error "hasp/mutex_implementation.h needs a C source of its own"
 #endif
 #if !defined(_GNU_SOURCE)
@@ -68,8 +68,9 @@ IMPLEMENTATION = """/* SPDX-License-Identifier: MIT */
 #endif
 #pragma GCC system_header
 """
-# Compilers print all errors, this one first.
-BESIDE_IMPLEMENTATION = """#if defined(HASP_MUTEX_IMPLEMENTATION_H)
+# At the beginning of each internal header.
+NOT_BESIDE_IT = """#define HASP_INTERNAL
+#if defined(HASP_MUTEX_IMPLEMENTATION_H)
 #error "hasp/mutex_implementation.h needs a C source of its own"
 #endif
 """
@@ -213,8 +214,7 @@ def public_header(tree: Tree, names: Names, path: Path) -> tuple[str, str]:
         "/* Made by tools/make_public_headers.py from Hasp's internal headers. Not an"
         f" interface:\n * include <hasp/{path.name}>. */\n"
         f"#ifndef {guard}\n#define {guard}\n#pragma GCC system_header\n"
-        f"{BESIDE_IMPLEMENTATION if path.stem == 'mutex' else ''}"
-        f"{''.join(others)}{amalgam.whole(''.join(bodies))}\n#endif\n"
+        f"{NOT_BESIDE_IT}{''.join(others)}{amalgam.whole(''.join(bodies))}\n#endif\n"
     )
     first, quiet = True, False
     pieces, at = [], 0
@@ -243,7 +243,7 @@ def library_source(tree: Tree, names: Names, path: Path) -> str:
 
 
 def implementation(tree: Tree, names: Names, sources: list[Path]) -> str:
-    """Return all these sources, and each of their headers once."""
+    """Return one text of all these sources, in which each header occurs once."""
     amalgam = Amalgam(tree, names, lines=False)
     body = "".join(map(amalgam.add, sources))
     return without_marks(f"{IMPLEMENTATION}{amalgam.whole(body)}\n#endif\n")

@@ -10,7 +10,7 @@ import pytest
 from library_folder import Installed
 from lock_list import ROOT
 
-STRICT = ("-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
+EXAMPLE = ROOT / "docs/examples/library/mutex.c"
 COUNTER = """
 #include <hasp/mutex.hpp>
 #include <mutex>
@@ -45,29 +45,14 @@ def implementation(
     """Return the object that a program links instead of the library."""
     source = tmp_path_factory.mktemp("alone") / "hasp.c"
     source.write_text("#include <hasp/mutex_implementation.h>\n")
-    compiled = compile_it(installed, source, "gcc", "-std=c11", "-c", *STRICT)
-    assert compiled.returncode == 0, compiled.stderr
-    return source.with_suffix(".o")
-
-
-def compile_it(
-    installed: Installed, source: Path, *command: str, link: tuple[str, ...] = ()
-) -> subprocess.CompletedProcess[str]:
-    flags = installed.flags("--cflags")
-    target = str(source.with_suffix(".o" if "-c" in command else ""))
-    words = [*command, *flags, str(source), "-o", target, *link]
-    return subprocess.run(words, capture_output=True, text=True)
+    return installed.compile(source, source.with_suffix(".o"), "-c", link=[])
 
 
 def test_a_c_program_needs_no_library(
     installed: Installed, implementation: Path, tmp_path: Path
 ) -> None:
-    source = tmp_path / "example.c"
-    source.write_text((ROOT / "docs/examples/library/mutex.c").read_text())
-    link = (str(implementation), "-pthread")
-    done = compile_it(installed, source, "gcc", "-std=c11", *STRICT, link=link)
-    assert done.returncode == 0, done.stderr
-    program = source.with_suffix("")
+    link = [str(implementation), "-pthread"]
+    program = installed.compile(EXAMPLE, tmp_path / "example", link=link)
     for name in ("mcs", "auto", "futex"):
         ran = subprocess.run([program, name], capture_output=True, text=True)
         assert (ran.returncode, ran.stderr) == (0, "")
@@ -82,44 +67,33 @@ def test_a_cxx_program_needs_no_library(
 ) -> None:
     source = tmp_path / "counter.cpp"
     source.write_text(COUNTER)
-    link = (str(implementation), "-pthread")
-    done = compile_it(installed, source, "g++", "-std=c++17", *STRICT, link=link)
-    assert done.returncode == 0, done.stderr
-    assert subprocess.run([source.with_suffix("")]).returncode == 0
+    link = [str(implementation), "-pthread"]
+    program = installed.compile(source, tmp_path / "counter", link=link)
+    assert subprocess.run([program]).returncode == 0
 
 
-def test_a_cxx_source_is_refused(installed: Installed, tmp_path: Path) -> None:
-    source = tmp_path / "hasp.cpp"
-    source.write_text("#include <hasp/mutex_implementation.h>\n")
-    done = compile_it(installed, source, "g++", "-std=c++17", "-fsyntax-only")
-    assert done.returncode != 0
-    assert "mutex_implementation.h needs a C source of its own" in done.stderr
-
-
-@pytest.mark.parametrize("order", [1, -1])
-def test_other_headers_beside_it_are_refused(
-    installed: Installed, tmp_path: Path, order: int
+@pytest.mark.parametrize(
+    ("compiler", "headers"),
+    [
+        ("g++ -std=c++17", "mutex_implementation.h"),
+        ("gcc", "mutex.h mutex_implementation.h"),
+        ("gcc", "mutex_implementation.h mutex.h"),
+        ("gcc", "map.h mutex_implementation.h"),
+        ("gcc", "mutex_implementation.h map.h"),
+    ],
+)
+def test_it_needs_a_c_source_of_its_own(
+    installed: Installed, compiler: str, headers: str
 ) -> None:
-    source = tmp_path / "both.c"
-    names = ("mutex.h", "mutex_implementation.h")[::order]
-    source.write_text("".join(f"#include <hasp/{name}>\n" for name in names))
-    done = compile_it(installed, source, "gcc", "-fsyntax-only")
+    done = installed.include(compiler, headers, "-fsyntax-only")
+    assert done.returncode != 0
     first = next(line for line in done.stderr.splitlines() if "error:" in line)
     assert "mutex_implementation.h needs a C source of its own" in first
 
 
 def test_its_symbols_have_the_prefix(implementation: Path) -> None:
-    names = subprocess.run(
-        [
-            "nm",
-            "--defined-only",
-            "--extern-only",
-            "--format=just-symbols",
-            implementation,
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
+    words = ["nm", "--defined-only", "--extern-only", "--format=just-symbols"]
+    ran = subprocess.run([*words, implementation], capture_output=True, text=True)
+    names = ran.stdout.split()
     assert len(names) > 100
     assert [name for name in names if not name.startswith("hasp_")] == []

@@ -22,23 +22,13 @@ COMPILERS = (
 )
 
 
-def compile_alone(
-    installed: Installed, compiler: str, header: str, *options: str
-) -> subprocess.CompletedProcess[str]:
-    words = compiler.split()
-    language = "c++" if "++" in words[0] else "c"
-    command = [*words, *installed.flags("--cflags"), *options, "-x", language, "-"]
-    text = "".join(f"#include <hasp/{name}>\n" for name in header.split())
-    return subprocess.run(command, input=text, capture_output=True, text=True)
-
-
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("header", HEADERS)
 def test_each_compiles_alone(installed: Installed, header: str, compiler: str) -> None:
     if header.endswith(".hpp") and "++" not in compiler:
         return
     options = ("-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
-    done = compile_alone(installed, compiler, header, *options)
+    done = installed.include(compiler, header, *options)
     assert done.returncode == 0, done.stderr
 
 
@@ -47,7 +37,7 @@ def test_each_compiles_alone(installed: Installed, header: str, compiler: str) -
 def test_all_compile_together(installed: Installed, compiler: str, order: int) -> None:
     headers = HEADERS if "++" in compiler else C_HEADERS
     together = " ".join(headers[::order])
-    done = compile_alone(installed, compiler, together, "-fsyntax-only", "-Werror")
+    done = installed.include(compiler, together, "-fsyntax-only", "-Werror")
     assert done.returncode == 0, done.stderr
 
 
@@ -55,8 +45,8 @@ def test_all_compile_together(installed: Installed, compiler: str, order: int) -
 def test_missing_declarations_of_the_system_are_explained(
     installed: Installed, header: str
 ) -> None:
-    done = compile_alone(
-        installed, "gcc -std=c11", header, "-U_DEFAULT_SOURCE", "-fsyntax-only"
+    done = installed.include(
+        "gcc -std=c11", header, "-U_DEFAULT_SOURCE", "-fsyntax-only"
     )
     first = next(line for line in done.stderr.splitlines() if "error:" in line)
     assert "compile with -D_DEFAULT_SOURCE" in first
@@ -90,7 +80,7 @@ def test_ignoring_a_result_that_matters_is_warned_about(
 
 @pytest.mark.parametrize("header", C_HEADERS)
 def test_every_macro_has_the_prefix(installed: Installed, header: str) -> None:
-    all_of_it = compile_alone(installed, "gcc -std=c11", header, "-dD", "-E").stdout
+    all_of_it = installed.include("gcc -std=c11", header, "-dD", "-E").stdout
     ours, foreign = False, set()
     for line in all_of_it.splitlines():
         place = re.match(r'# \d+ "([^"]*)"', line)
@@ -108,7 +98,7 @@ def test_every_function_has_the_prefix(
 ) -> None:
     prototypes = tmp_path / "prototypes"
     options = ("-fsyntax-only", "-aux-info", str(prototypes))
-    compile_alone(installed, "gcc -std=c11", header, *options)
+    installed.include("gcc -std=c11", header, *options)
     ours = re.findall(
         r"/\* [^:\n]*/include/hasp/.*?\*/ .*?(\w+) \(", prototypes.read_text()
     )
