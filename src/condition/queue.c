@@ -18,7 +18,7 @@ struct bucket {
     uint32_t signals, since; /* in this epoch, and its start in ns */
 } __attribute__((aligned(64)));
 
-static struct bucket sleeping[BUCKETS];
+static struct bucket condition_buckets[BUCKETS];
 
 /* First use in this process: no thread waits, and a thread of the parent process may
  * have held the lock. */
@@ -34,15 +34,15 @@ static __attribute__((noinline)) void bucket_empty(struct bucket *bucket, uint32
     spin_until(load_acquire(&bucket->generation) == now);
 }
 
-static struct bucket *bucket_for(const void *condition)
+static struct bucket *condition_bucket(const void *condition)
 {
     uintptr_t address = (uintptr_t)condition;
-    return &sleeping[(address >> 4 ^ address >> 12) % BUCKETS];
+    return &condition_buckets[(address >> 4 ^ address >> 12) % BUCKETS];
 }
 
 static struct bucket *bucket_lock(const void *condition)
 {
-    struct bucket *bucket = bucket_for(condition);
+    struct bucket *bucket = condition_bucket(condition);
     uint32_t now = fork_generation(), seen = load_acquire(&bucket->generation);
     if (unlikely(seen != now))
         bucket_empty(bucket, seen, now);
@@ -83,7 +83,7 @@ static void take_out(struct bucket *bucket, struct waiter *waiter)
 
 struct patience_record *condition_patience(const void *condition)
 {
-    return &bucket_for(condition)->patience;
+    return &condition_bucket(condition)->patience;
 }
 
 /* Adds the signals that the caller has counted itself. */

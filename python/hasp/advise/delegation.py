@@ -193,9 +193,11 @@ def _wide_ns(machine: Machine, duration: int, knobs: dict[str, str]) -> float:
 def after_acquiring_ns(machine: Machine, duration: int, knobs: dict[str, str]) -> float:
     """Return the median time from an acquisition to the end of the release, if two
     threads use a lock with glibc's algorithm; 0 if that cannot be simulated."""
-    for record in _records(machine, "one-lock", ("futex",), 2, duration, knobs):
-        return float(record["operation_p50_ns"] - record["acquire_p50_ns"])
-    return 0
+    records = list(_records(machine, "one-lock", ("futex",), 2, duration, knobs))
+    if not records:
+        return 0
+    (record,) = records
+    return float(record["operation_p50_ns"] - record["acquire_p50_ns"])
 
 
 def _compared(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The shape of the times between outermost sections, as the recorder measured it.
 
-A thread that takes a lock twice in a row and then works for long is served otherwise
-than one that takes it at regular intervals: a lock under which a thread may overtake
-others is handed over half as often.
+It matters how regularly a thread takes a lock. If it takes the lock twice in a row and
+then works for a long time, a lock under which threads may overtake others is handed
+over half as often as with regular intervals.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hasp.profile.model.kinds import Operation
 from hasp.profile.model.profile import Profile
 
 LEAST = 100  # measurements; fewer show no shape
-MOSTLY = 0.7  # least share of the measured sections in the simulated ones, and reverse
+MOSTLY = 0.7  # least ratio of the two numbers of sections, measured and simulated
 SLEPT_MOST = 0.5  # of the times
 MEASURED = (Operation.LOCK, Operation.READ, Operation.WRITE)
 
@@ -31,8 +31,8 @@ def gaps_of(
 ) -> Shape | None:
     """Return the shape of the times between two sections in which the threads worked.
 
-    None if it is not known: too few were measured, or many sections were, of locks that
-    are not simulated.
+    None if it is not known: too few times were measured, or many of those measured are
+    between sections of locks that are not simulated.
     """
     numbers = {number for one in group.customers for number in one.threads}
     own = [thread for thread in profile.threads if thread.number in numbers]

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Histograms as equally likely parts, which is how the simulator draws times."""
+"""Convert histograms to shapes, from which the simulator draws times.
+
+A shape has the means of equally likely parts of a distribution.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from hasp.profile.model.distribution import Distribution
 
 
 def shape_of(times: Distribution) -> Shape:
-    """Return the means of equally likely parts of a histogram, by its own mean."""
+    """Return the means of equally likely parts, in permille of the overall mean."""
     counts = list(times.counts)
     while counts and not counts[-1]:
         counts.pop()

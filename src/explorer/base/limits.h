@@ -13,7 +13,8 @@ enum {
     MESSAGES = 24, /* of a cell that some thread may still read */
     VIEWS = 192,
     READS = 24,
-    SLOTS = 51, /* in each pool; an unknown word has this value: all flags are set */
+    SLOTS = 51, /* in each pool, and the value of an unknown word: SIDE_IN_USE and
+                 * SIDE_LEAVERS are set in it */
     POOLS = 5,
     CHOICES = 256, /* of one thread at one step */
 };

@@ -104,8 +104,8 @@ cohort_forget(struct lock *lock, bool held, const struct cohort *cohort)
     cohort_forget_global(lock, held, holder, cohort->global);
 }
 
-/* Before a thread with a deadline queues. Returns false if there is no memory for the
- * flag. */
+/* Sets the flag, for a thread with a deadline that is about to queue. Returns false if
+ * there is no memory for it. */
 static inline bool cohort_expect_leavers(struct lock *lock)
 {
     struct atomic_u32 *directory = cohort_directory(lock);
@@ -117,7 +117,7 @@ static inline bool cohort_expect_leavers(struct lock *lock)
     return true;
 }
 
-/* Tries without queueing, until the deadline. */
+/* Tries to acquire the global lock until the deadline, without queueing. */
 static inline __attribute__((always_inline)) bool
 cohort_poll(struct lock *lock, const struct cohort_level *global,
             const struct deadline *deadline)
