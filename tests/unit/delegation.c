@@ -131,11 +131,14 @@ static void test_threads_come_and_go(void)
 }
 
 static int pipe_ends[2];
+static struct atomic_u32 blocks; /* 1 while a section blocks */
 
 static void *blocking_section(void *context)
 {
     char byte;
+    store_release(&blocks, 1); /* with block_section() */
     CHECK_EQUAL(read(pipe_ends[0], &byte, 1), 1);
+    store_relaxed(&blocks, 0);
     return context;
 }
 
@@ -145,15 +148,24 @@ static void ask_to_block(struct member *self)
     CHECK(call(object, blocking_section, self) == self);
 }
 
+/* Starts a thread and returns once its section blocks. That the thread sleeps would not
+ * tell: its section may not have begun, and those of later threads could come first. */
+static void block_section(struct member *blocked, struct object *object)
+{
+    *blocked =
+        (struct member){.work = ask_to_block, .subject = object, .node = ANY_NODE};
+    crew_start(blocked);
+    while (!load_acquire(&blocks))
+        usleep(SAMPLE_US);
+}
+
 /* While a section blocks, the other callers sleep, if they can. */
 static void test_blocking(void)
 {
     struct object *object = new_object(NULL);
-    struct member blocked = {.work = ask_to_block, .subject = object, .node = ANY_NODE};
-    struct member crew[CREW];
+    struct member blocked, crew[CREW];
     CHECK_EQUAL(pipe(pipe_ends), 0);
-    crew_start(&blocked);
-    crew_await(&blocked);
+    block_section(&blocked, object);
     for (int i = 0; i < CREW; i++) {
         crew[i] =
             (struct member){.work = ask_once, .subject = object, .node = ANY_NODE};
@@ -193,10 +205,8 @@ static void test_more_callers_than_lines(void)
     const struct server *server = delegate_server(&object->delegate);
     const struct lines *lines = server ? &server->lines : &object->delegate.lines;
     const uint32_t most = lines->most, count = most ? most + BEYOND : 0;
-    struct member blocked = {.work = ask_to_block, .subject = object, .node = ANY_NODE};
-    struct member *crew = map_pages((count + 1) * sizeof *crew);
-    crew_start(&blocked);
-    crew_await(&blocked);
+    struct member blocked, *crew = map_pages((count + 1) * sizeof *crew);
+    block_section(&blocked, object);
     for (uint32_t i = 0; i < count; i++) {
         crew[i] =
             (struct member){.work = ask_once, .subject = object, .node = ANY_NODE};
