@@ -37,11 +37,7 @@ SOURCES := meson.build meson.options pyproject.toml README.md LICENSE \
   tools/c_tokens.py tools/internal_names.py tools/make_public_headers.py \
   $(shell find src include python -type f ! -path '*/__pycache__/*' 2>/dev/null)
 
-# Both kinds of tests, also when the first has failures; pytest has the last word. Tests of
-# programs that wait leave a third of the time of two CPUs to a third worker.
-RUN_TESTS = $(BIN)/meson test -C $(BUILD) --no-rebuild --print-errorlogs $(MESON_TESTS); \
-  failed=$$?; run_pytest() { $(BIN)/python -m pytest -n 3 --dist worksteal "$$@" && \
-  exit $$failed; }; run_pytest
+RUN_TESTS = $(BIN)/python tools/run_tests.py $(BUILD)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -61,14 +57,13 @@ demo: packages-demo $(VENV)/demo.stamp ## RocksDB: which lock hurts, which serve
 	@$(WITH_TOOLS) ninja -C $(BUILD) -j $(JOBS) --quiet $(DEMO_TARGETS)
 	PYTHONPATH=python HASP_NATIVE_DIR=$(BUILD) $(BIN)/python -m hasp.lab.demo $(DEMO)
 
-test: MESON_TESTS := --no-suite slow
 test: packages-test build ## Everything that fits in ten minutes on two cores
-	$(RUN_TESTS) $(PYTEST)
+	$(RUN_TESTS) --no-suite slow -- $(PYTEST)
 
 test-all: packages-test-all build ## All tests: servers, sanitizers, clang, aarch64
 	$(WITH_TOOLS) ninja -C $(BUILD) -j $(JOBS) --quiet servers
 	tools/build-variants
-	$(RUN_TESTS) -m "" --timeout=240 $(PYTEST)
+	$(RUN_TESTS) -- -m "" --timeout=240 $(PYTEST)
 
 lint: setup ## Check layers, imports, sizes, format and types
 	$(BIN)/python tools/check_layers.py
