@@ -38,6 +38,7 @@ static const struct scalar scalars[] = {
     SCALAR(local.timer, 0, MUCH),
     SCALAR(local.pause, 1, MUCH),
     SCALAR(local.code, 0, MUCH),
+    SCALAR(local.issue_millicycles, 0, MUCH),
     SCALAR(sharers.store_millicycles, 0, MUCH),
     SCALAR(model.occupancy_permille, 0, 1000),
     SCALAR(model.home_occupancy_permille, 0, 1000),

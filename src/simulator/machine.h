@@ -40,6 +40,8 @@
  *   local.timer            reading the time-stamp counter
  *   local.pause            one iteration of a spin loop
  *   local.code             other instructions around each operation on a cell
+ *   local.issue_millicycles   what a load that hits and a store add, with the code
+ *                          around them, if the core executes out of order; else 0
  *   sharers.store_millicycles   added to an invalidation by each further sharer
  *
  *   model.occupancy_permille       share of a transfer's latency during which the line
@@ -120,7 +122,7 @@ struct machine {
     uint8_t between_places[PLACES_MAX][PLACES_MAX];
     uint32_t latency[MACHINE_OPERATIONS][MACHINE_STATES][DISTANCES_MAX];
     struct {
-        uint64_t l1, l2, llc, ram, atomic, store, timer, pause, code;
+        uint64_t l1, l2, llc, ram, atomic, store, timer, pause, code, issue_millicycles;
     } local;
     struct {
         uint64_t store_millicycles;

@@ -4,6 +4,7 @@
 #include "simulator/cells.h"
 #include "simulator/event_loop.h"
 #include "simulator/holders.h"
+#include "simulator/issue.h"
 #include "simulator/marks.h"
 #include "simulator/requests.h"
 #include "simulator/stores.h"
@@ -35,7 +36,7 @@ static bool is_private(struct thread *self, const void *address)
         return true;
     if (!on_own_stack(self, address))
         return false;
-    self->now += machine.local.l1 + machine.local.code;
+    issue(self, machine.local.l1 + machine.local.code);
     return true;
 }
 
@@ -52,7 +53,7 @@ uint64_t simulated_load(const void *address, unsigned size)
         const struct store *mine = find_store(self, address);
         if (mine) {
             self->forwarded = true;
-            self->now += machine.local.l1 + machine.local.code;
+            issue(self, machine.local.l1 + machine.local.code);
             return mine->value;
         }
     }
@@ -61,15 +62,15 @@ uint64_t simulated_load(const void *address, unsigned size)
     if (at == self->now) {
         if (!line_is_held(line, self->core) || at < line->written_at)
             epoch--; /* a copy of the previous epoch, lost or about to be */
-        self->now += machine.local.l1;
+        issue(self, machine.local.l1 + machine.local.code);
     } else {
         if (at == UINT64_MAX)
             at = request(line, self, MACHINE_LOAD, self->now);
         block_until(self, at);
+        self->now += machine.local.code;
     }
     uint64_t value = cell_value(address, size);
     remember_read(self, line, epoch, address, size, value);
-    self->now += machine.local.code;
     return value;
 }
 
@@ -86,7 +87,7 @@ void simulated_store(void *address, unsigned size, uint64_t value)
     }
     catch_up(self);
     store(self, find_line(address, self), address, size, value);
-    self->now += machine.local.code;
+    issue(self, machine.local.store + machine.local.code);
 }
 
 /* The line of an atomic operation, and how it was obtained. */
@@ -241,7 +242,7 @@ void simulated_prefetch(const void *address, bool writes)
     self->changes |= writes;
     if (there == UINT64_MAX)
         request(line, self, writes ? MACHINE_STORE : MACHINE_LOAD, self->now);
-    self->now += machine.local.store;
+    issue(self, machine.local.store);
 }
 
 /* The kernel interrupts all other CPUs, which drains their store buffers. */

@@ -13,6 +13,7 @@
  *   scheduler    which thread runs on which CPU
  *   event_loop   handles events until a thread continues
  *   marks        lines that hardware transactions have read or written
+ *   issue        accesses that do not wait for their line
  *   routes       latencies by protocol and distance
  *   requests     how a request for a line is served
  *   stores       store buffers

@@ -76,7 +76,6 @@ void store(struct thread *self, struct line *line, void *address, uint32_t size,
     if (!self->stores && writable_at(line, self, self->now) == self->now) {
         write_cell(self, line, address, size, value, self->now);
         watchers_miss(line, self, self->now);
-        self->now += machine.local.store;
         return;
     }
     if (self->stores == machine.model.store_buffer) {
@@ -87,7 +86,6 @@ void store(struct thread *self, struct line *line, void *address, uint32_t size,
     self->store[place] = (struct store){address, value, line_number(line), size};
     if (self->stores == 1)
         event_push(due(self, self->now), EVENT_COMMIT, self->index);
-    self->now += machine.local.store;
 }
 
 void drain_slowly(struct thread *self)

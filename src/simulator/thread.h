@@ -85,6 +85,7 @@ struct thread {
     const void *slept_on;
     /* One of the cells that it last waited for; size 0: none. */
     uint32_t waited_cell, waited_size;
+    uint32_t issued; /* thousandths of a cycle that `now` lacks */
 
     uint32_t cell[WATCHES_MAX]; /* that it watches: numbers, see memory.h */
     struct watch watch[WATCHES_MAX];

@@ -6,6 +6,7 @@
 #include "platform/platform.h"
 #include "simulator/cells.h"
 #include "simulator/event_loop.h"
+#include "simulator/issue.h"
 #include "simulator/marks.h"
 #include "simulator/requests.h"
 #include "simulator/stores.h"
@@ -97,7 +98,7 @@ uint64_t transaction_load(struct thread *self, const void *address, unsigned siz
     fail_if_interrupted(self);
     const struct write *mine = find_write(of(self), address);
     if (mine) {
-        self->now += machine.local.l1 + machine.local.code;
+        issue(self, machine.local.l1 + machine.local.code);
         return mine->value;
     }
     struct line *line = line_used(line_of(address), self);
@@ -107,11 +108,12 @@ uint64_t transaction_load(struct thread *self, const void *address, unsigned siz
     uint64_t at = readable_at(line, self, self->now);
     if (at == UINT64_MAX)
         at = request(line, self, MACHINE_LOAD, self->now);
-    if (at > self->now)
+    if (at > self->now) {
         block_until(self, at);
-    else
-        self->now += machine.local.l1;
-    self->now += machine.local.code;
+        self->now += machine.local.code;
+    } else {
+        issue(self, machine.local.l1 + machine.local.code);
+    }
     return cell_value(address, size);
 }
 
@@ -139,7 +141,7 @@ void transaction_store(struct thread *self, void *address, unsigned size,
         write = &transaction->writes[transaction->write_count++];
     }
     *write = (struct write){address, value, size};
-    self->now += machine.local.store + machine.local.code;
+    issue(self, machine.local.store + machine.local.code);
 }
 
 bool htm_offered(void)

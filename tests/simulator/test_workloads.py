@@ -176,6 +176,29 @@ def test_independent_misses_overlap(
     assert in_order > 2 * one
 
 
+def test_loads_beside_an_atomic_operation_cost_less_than_a_second_one(
+    simulate: Simulate, flatten: Callable[..., Path]
+) -> None:
+    """As natively: docs/simulator.md. `tas` and `partitioned` have one, `mcs` two."""
+
+    def extra_ns(lock: str, changes: dict[str, object]) -> float:
+        machine = flatten("xeon-80", changes)
+        words = ("--threads=1", "--duration-ns=200000", "--warm-up-ns=20000")
+        own, tas = (
+            record["measured_ns"] / record["operations"]
+            for record in (
+                simulate(machine, "uncontended", f"--lock={one}", *words)
+                for one in (lock, "tas")
+            )
+        )
+        return own - tas
+
+    in_order: dict[str, object] = {}
+    beside: dict[str, object] = {"local.issue_millicycles": 250}
+    assert extra_ns("partitioned", in_order) > extra_ns("mcs", in_order)
+    assert 0 < 2 * extra_ns("partitioned", beside) < extra_ns("mcs", beside)
+
+
 def test_a_hierarchical_lock_stays_in_a_cache_or_in_a_node(
     simulate: Simulate, flatten: Callable[..., Path]
 ) -> None:

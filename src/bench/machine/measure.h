@@ -53,6 +53,7 @@ extern const unsigned measure_count;
 bool measure_clock(const struct request *request);
 bool measure_coherence(const struct request *request);
 bool measure_chase(const struct request *request);
+bool measure_issue(const struct request *request);
 bool measure_pause(const struct request *request);
 bool measure_call(const struct request *request);
 bool measure_switch(const struct request *request);

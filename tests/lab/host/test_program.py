@@ -146,6 +146,15 @@ def test_a_larger_chase_takes_longer(program: str) -> None:
     assert large > 3 * small
 
 
+def test_an_access_beside_an_atomic_takes_less_than_its_latency(program: str) -> None:
+    cpu = f"--cpus={CPUS[0]}"
+    runs = [measure(program, "issue", cpu)[0] for _ in range(3)]
+    beside = min(statistics.median(run["cycles"]) / run["batch"] for run in runs)
+    chases = [measure(program, "chase", cpu, "--bytes=4096")[0] for _ in range(3)]
+    latency = min(statistics.median(run["cycles"]) / run["batch"] for run in chases)
+    assert beside < latency
+
+
 @pytest.mark.parametrize("name", ["pause", "call", "switch", "wake", "waking", "slice"])
 def test_scheduling(program: str, name: str) -> None:
     cpus = CPUS[:2] if name.startswith("wak") else CPUS[:1]

@@ -121,6 +121,29 @@ def test_threads_that_only_read_the_clock_share_a_cpu(
     assert row["cycles"] == pytest.approx([slice_] * len(row["cycles"]), rel=0.01)
 
 
+@pytest.mark.parametrize("system", ["Opteron", "Xeon"])
+@pytest.mark.parametrize("millicycles", [0, 250])
+def test_accesses_beside_an_atomic_are_measured(
+    system: str,
+    millicycles: int,
+    build_dir: Path,
+    flat_files: dict[str, Path],
+    tmp_path: Path,
+) -> None:
+    """Six loads and two stores; each takes as long as alone if the core is in order."""
+    flat = tmp_path / "flat"
+    key = "local.issue_millicycles"
+    text = flat_files[system].read_text()
+    flat.write_text(text.replace(f"{key} 0\n", f"{key} {millicycles}\n"))
+    [row] = measure(build_dir, flat, "issue", "--cpus=0")
+    local = machine.load(MACHINES[system]).figures
+    load, store = local["local", "l1"], local["local", "store"]
+    alone = (6 * load + 2 * store) / 8 + local["local", "code"]
+    assert statistics.median(row["cycles"]) / row["batch"] == pytest.approx(
+        millicycles / 1000 if millicycles else alone, rel=0.02
+    )
+
+
 @pytest.mark.parametrize("system", MACHINES)
 def test_calls_and_switches_are_measured_apart(
     system: str, build_dir: Path, flat_files: dict[str, Path]
@@ -186,7 +209,7 @@ def test_hasp_machine_measures_a_simulated_machine(hasp: Any, tmp_path: Path) ->
     }
     assert fai[max(fai)] < max(fai.values())
     assert {row["name"] for row in rows if row["kind"] == "wait"} == {
-        *("pause", "call", "switch", "wake", "waking", "slice")
+        *("issue", "pause", "call", "switch", "wake", "waking", "slice")
     }
     watts = {row["way"]: row["watts"] for row in rows if row["kind"] == "energy"}
     assert watts["active"] > watts["pausing"] > watts["parked"] > 0

@@ -134,6 +134,7 @@ class Session:
         numbers = [cpu.number for cpu in self.target.topology.cpus]
         cpu = str(numbers[0])
         named: list[tuple[str, tuple[object, ...], float]] = [
+            ("issue", ("issue", "--cpus", cpu), 0.03),
             ("pause", ("pause", "--cpus", cpu), 0.03),
             ("call", ("call", "--cpus", cpu), 0.03),
         ]
@@ -148,10 +149,10 @@ class Session:
             yield Step(name, seconds, partial(self._wait, name, words))
 
     def _wait(self, name: str, words: tuple[object, ...]) -> None:
-        # Programs run at ordinary priority, so measure that. A pause costs the same
-        # either way.
+        # Programs run at ordinary priority, so measure that. What needs no system call
+        # costs the same either way.
         self.bursts["wait", name] += self.target.bursts(
-            *words, real_time=name == "pause"
+            *words, real_time=name in {"issue", "pause"}
         )
 
     def pause_cycles(self) -> int:

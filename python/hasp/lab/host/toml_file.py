@@ -182,8 +182,11 @@ def _local(body: _Text, rows: Sequence[Row]) -> None:
     body.figure("ram", ram, 1)
     body.figure("atomic", _own(rows, "cas"), 1)
     body.figure("store", _own(rows, "store"), 1)
-    pause = [row["cycles"] for row in of_kind(rows, "wait") if row["name"] == "pause"]
-    body.figure("pause", pause[0] if pause else None, 1)
+    waits = {row["name"]: row["cycles"] for row in of_kind(rows, "wait")}
+    body.figure("pause", waits.get("pause"), 1)
+    if "issue" in waits:
+        body.figure("issue_millicycles", 1000 * waits["issue"], 1)
+        body.figure("code", 0)  # was measured with each operation
 
 
 def _sharers(body: _Text, rows: Sequence[Row]) -> None:

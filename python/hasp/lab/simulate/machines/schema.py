@@ -66,6 +66,7 @@ CONSTANTS = (
     Figure("local", "timer", "reading the time-stamp counter"),
     Figure("local", "pause", "one iteration of a spin loop", 1),
     Figure("local", "code", "other instructions around each shared access"),
+    Figure("local", "issue_millicycles", "a load that hits or a store, beside others"),
     Figure("model", "occupancy_permille", "share of a transfer; line busy", 0, 1000),
     Figure("model", "home_occupancy_permille", "the same at a home tile", 0, 1000),
     Figure("model", "occupancy_least", "least time for which a line is busy"),
