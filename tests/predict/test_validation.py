@@ -20,18 +20,17 @@ from hasp.predict.validation.a64 import measured_by, subjects
 from hasp.predict.validation.measured import STORE, STORE_HERE, Measured, measurements
 from hasp.predict.validation.programs import Program, programs_of, record, split
 from hasp.predict.validation.published import forms_for
-from hasp.predict.validation.run import (
-    MACHINE,
-    STUDY,
-    report,
-    with_mutexes,
-)
+from hasp.predict.validation.report import report
+from hasp.predict.validation.run import MACHINE, STUDY, with_mutexes
 from hasp.predict.validation.score import (
     mean_elsewhere,
     mean_tau,
     mean_tau_of_all,
+    pairs_in_order,
     right,
+    right_beyond_noise,
     score,
+    with_runs,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -94,6 +93,31 @@ def test_measurements_on_another_machine_are_counted_where_the_lock_matters() ->
         score("s", MATTERS, MATTERS, ""),
     ]
     assert mean_elsewhere(scores) == (pytest.approx(0.3), 2)
+
+
+def test_pairs_that_noise_decides_are_not_judged() -> None:
+    runs = {lock: [0.9 * mean, mean, 1.1 * mean] for lock, mean in EQUAL.items()}
+    runs |= {"c": [9.0, 10.0, 11.0], "unknown": [1.0, 1.0]}
+    predicted = {"a": 1.0, "b": 2.0, "c": 0.5}
+    own = with_runs(score("p", MATTERS, predicted, ""), runs, predicted)
+    assert (own.apart, own.in_order) == (2, 1.0)  # a and b are a tie
+    none = with_runs(score("q", MATTERS, {}, "no lock"), runs, {})
+    assert none.in_order == 0.5
+    equal = score("r", EQUAL, EQUAL, "")  # the lock does not matter
+    share, pairs = pairs_in_order([own, none, equal])
+    assert pairs == 2 + none.apart
+    assert share == pytest.approx((2 + 0.5 * none.apart) / pairs)
+
+
+def test_a_program_to_which_the_lock_matters_by_noise_only() -> None:
+    runs = {lock: [10.0, 100.0, 190.0] for lock in MATTERS}
+    own = with_runs(score("p", MATTERS, EQUAL, ""), runs, EQUAL)
+    assert right([own]) == 0
+    assert right_beyond_noise([own]) == 1
+    quiet = {lock: [mean, mean, mean] for lock, mean in MATTERS.items()}
+    own = with_runs(own, quiet, EQUAL)
+    assert own.beyond_noise == pytest.approx(own.measured)
+    assert right_beyond_noise([own]) == 0
 
 
 def test_a_perfect_prediction_would_agree_better_than_halves_of_the_runs_do() -> None:

@@ -9,6 +9,8 @@ figures from the published runs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy
 
 from hasp.statistics.grid import Array, Flags, Grid, best_of
@@ -50,3 +52,19 @@ def sensitive_programs(grid: Grid) -> list[str]:
     """Return the names of the lock-sensitive programs, in the grid's order."""
     flags = sensitive(grid)
     return [name for name, flag in zip(grid.programs, flags, strict=True) if flag]
+
+
+def deviation_beyond_noise(runs: Sequence[Sequence[float]]) -> float | None:
+    """Return the relative deviation over the locks that their runs do not explain.
+
+    The means of equal locks differ, too, by the noise of their runs. None without
+    repeated runs.
+    """
+    repeated = [values for values in runs if len(values) > 1]
+    if len(runs) < 2 or not repeated:
+        return None
+    means = numpy.array([numpy.mean(values) for values in runs])
+    noise = numpy.mean([numpy.var(values, ddof=1) for values in repeated])
+    noise *= numpy.mean([1 / len(values) for values in runs])
+    left = max(0.0, float(means.var(ddof=1) - noise))
+    return float(left**0.5 / means.mean())

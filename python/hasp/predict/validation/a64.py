@@ -21,12 +21,8 @@ from hasp.base.signals import interrupt_on_signals
 from hasp.lab.simulate.machines import machine
 from hasp.locks import native
 from hasp.predict.validation.programs import Program, program_of
-from hasp.predict.validation.run import (
-    Assumed,
-    Trial,
-    carry_out,
-    report_study,
-)
+from hasp.predict.validation.report import report_study
+from hasp.predict.validation.run import Assumed, Trial, carry_out
 from hasp.predict.validation.score import tau_of
 from hasp.statistics.ceiling import ceiling_of
 
@@ -131,4 +127,5 @@ def _trial(subject: Subject, runs: Measurements) -> Trial:
         subject.assumed,
         published=True,
         ceiling=ceiling_of(list(own.values())),
+        runs=own,
     )

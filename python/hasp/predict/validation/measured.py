@@ -24,7 +24,7 @@ class Measured:
         samples = _samples(store)
         self.figures = _means(samples)
         self._halves = [_means(samples, number) for number in (0, 1)]
-        self._runs = _runs(samples)
+        self.runs = _runs(samples)
 
     def repeated(self, program: str) -> float | None:
         """Return the tau of its runs among themselves; None if it has too few."""
@@ -35,7 +35,7 @@ class Measured:
 
     def ceiling(self, program: str) -> float | None:
         """Return the tau that a perfect prediction would have; None if unknown."""
-        return ceiling_of(self._runs.get(program, []))
+        return ceiling_of(list(self.runs.get(program, {}).values()))
 
 
 def measurements(store: str = STORE) -> dict[str, Figures]:
@@ -74,8 +74,8 @@ def _means(samples: polars.DataFrame, runs: int | None = None) -> dict[str, Figu
     return {program: dict(figures) for program, figures in found.items()}
 
 
-def _runs(samples: polars.DataFrame) -> dict[str, list[list[float]]]:
-    """Return the throughputs of all runs by program, a list for each lock."""
+def _runs(samples: polars.DataFrame) -> dict[str, dict[str, list[float]]]:
+    """Return the throughputs of all runs by program and lock."""
     import polars
 
     rows = (
@@ -83,7 +83,7 @@ def _runs(samples: polars.DataFrame) -> dict[str, list[list[float]]]:
         .group_by("program", "lock", maintain_order=True)
         .agg(polars.col("value"))
     )
-    found: dict[str, list[list[float]]] = {}
+    found: dict[str, dict[str, list[float]]] = {}
     for row in rows.iter_rows(named=True):
-        found.setdefault(row["program"], []).append(row["value"])
+        found.setdefault(row["program"], {})[row["lock"]] = row["value"]
     return found

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
 
 from hasp.base import output
-from hasp.base.errors import EXIT_FINDING, HaspError, Interrupted
+from hasp.base.errors import HaspError, Interrupted
 from hasp.base.signals import interrupt_on_signals
 from hasp.lab.simulate.machines.machine import Machine
 from hasp.lab.simulate.simulation import flattened
@@ -35,29 +34,17 @@ from hasp.predict.validation.measured import (
 )
 from hasp.predict.validation.programs import Program, programs_of, record
 from hasp.predict.validation.published import forms_for
+from hasp.predict.validation.report import report
 from hasp.predict.validation.score import (
-    MATTERS_MUST,
-    TAU_64_GOAL,
-    TAU_64_MUST,
-    TAU_GOAL,
-    TAU_MUST,
     Figures,
+    RunsByLock,
     Score,
-    mean_ceiling,
-    mean_elsewhere,
-    mean_repeated,
-    mean_tau,
-    mean_tau_of_all,
-    right,
     score,
     tau_of,
+    with_runs,
 )
 from hasp.profile.report.source import open_profile
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
-SCHEMA = "hasp.predict.validate/1"
 MACHINE = STUDY / "machine.toml"
 RECORDED = 1  # thread
 
@@ -90,6 +77,8 @@ def validate(
             again=here.figures.get(program.name),
             again_repeated=here.repeated(program.name),
             ceiling=study.ceiling(program.name),
+            runs=study.runs[program.name],
+            again_runs=here.runs.get(program.name, {}),
             again_ceiling=here.ceiling(program.name),
             elsewhere=tau_of(
                 study.figures[program.name], here.figures.get(program.name, {})
@@ -136,6 +125,9 @@ class Trial:
     again_ceiling: float | None = None
     # the tau of the two measurements
     elsewhere: float | None = None
+    # all runs of either
+    runs: RunsByLock = field(default_factory=dict)
+    again_runs: RunsByLock = field(default_factory=dict)
 
 
 def carry_out(
@@ -157,12 +149,14 @@ def carry_out(
             name = trial.program.name
             predicted, forms, remark = predicted_of(trial, folder, machine, jobs)
             own = score(name, trial.measured, predicted, remark, trial.repeated, forms)
+            own = with_runs(own, trial.runs, predicted)
             scores.append(
                 replace(own, ceiling=trial.ceiling, elsewhere=trial.elsewhere)
             )
             if trial.again:
                 repeated = trial.again_repeated
                 own = score(name, trial.again, predicted, remark, repeated)
+                own = with_runs(own, trial.again_runs, predicted)
                 again.append(replace(own, ceiling=trial.again_ceiling))
     except Interrupted:
         output.note(f"interrupted after {len(scores)} of {len(trials)} programs")
@@ -243,135 +237,3 @@ def _medians(
         name: median(done[Case(lock, threads, one)].throughput for one in variants(1))
         for name, lock in locks.items()
     }
-
-
-def report(scores: list[Score], json: str | None, again: Sequence[Score] = ()) -> int:
-    """Print or write the scores, and those by the measurements made here.
-
-    Returns the exit status, which depends on the study alone.
-    """
-    tau, agreeing = mean_tau(scores), right(scores)
-    if json:
-        output.write_json([*_rows(scores, STORE), *_rows(again, STORE_HERE)], json)
-    if json != output.STDOUT:
-        _print(scores, tau, agreeing)
-        if again:
-            _print_again(again)
-    fine = tau >= TAU_MUST and agreeing >= min(MATTERS_MUST, len(scores))
-    return 0 if fine else EXIT_FINDING
-
-
-def report_study(scores: list[Score], json: str | None) -> int:
-    """Print or write the scores of A-64. Returns the exit status."""
-    tau = mean_tau_of_all(scores)
-    if json:
-        output.write_json(_rows(scores, "A-64"), json)
-    if json != output.STDOUT:
-        output.console().print(_table(scores))
-        output.console().print(
-            f"order of locks, mean tau of all programs: {tau:.2f} (must "
-            f"{TAU_64_MUST}, goal {TAU_64_GOAL}: "
-            f"{_reached(tau, TAU_64_MUST, TAU_64_GOAL)})"
-        )
-        _print_forms(scores)
-    return 0 if tau >= TAU_64_MUST else EXIT_FINDING
-
-
-def _print_forms(scores: Sequence[Score]) -> None:
-    out = output.console()
-    table = output.table()
-    # HASP'S, PUBLISHED: tau over the locks of which there is a published form.
-    for heading in ("", "LOCKS", "HASP'S", "PUBLISHED"):
-        table.add_column(heading, justify="right" if heading else "left")
-    for one in scores:
-        own, forms = _tau(one.tau_of_forms), _tau(one.tau_published)
-        table.add_row(one.program, str(one.forms), own, forms)
-    out.print("\nLocks of which the simulator has the published form:")
-    out.print(table)
-    mean = sum(one.tau_published or 0.0 for one in scores) / len(scores)
-    out.print(f"order of these locks in their published form, mean tau: {mean:.2f}")
-
-
-def _rows(scores: Sequence[Score], measured_by: str) -> list[dict[str, Any]]:
-    return [
-        {
-            "schema": SCHEMA,
-            "measurements": measured_by,
-            **asdict(one),
-            "matters": one.matters,
-            "agrees": one.agrees,
-        }
-        for one in scores
-    ]
-
-
-def _reached(value: float, must: float, goal: float) -> str:
-    return "goal" if value >= goal else "reached" if value >= must else "missed"
-
-
-def _tau(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
-
-
-def _table(scores: Sequence[Score]) -> Table:
-    table = output.table()
-    # TAU: of the order of locks; REPEATED: of the study's own runs among themselves;
-    # CEILING: of a perfect prediction with all runs;
-    # HERE: of measurements on the machine of the recordings, beside the study's;
-    # MEASURED, PREDICTED: standard deviation over the locks by their mean.
-    known = any(one.elsewhere is not None for one in scores)
-    here = ["HERE"] if known else []
-    headings = ["TAU", "REPEATED", "CEILING", *here, "MEASURED", "PREDICTED", "RIGHT"]
-    for heading in ("", *headings, "LOCKS"):
-        table.add_column(heading, justify="right" if heading in headings else "left")
-    for one in scores:
-        table.add_row(
-            one.program,
-            _tau(one.tau),
-            _tau(one.repeated),
-            _tau(one.ceiling),
-            *([_tau(one.elsewhere)] if known else []),
-            f"{one.measured:.0%}",
-            f"{one.predicted:.0%}",
-            "yes" if one.agrees else "no",
-            one.remark,
-        )
-    return table
-
-
-def _print_again(scores: Sequence[Score]) -> None:
-    out = output.console()
-    out.print("\nThe same predictions beside measurements on the recordings' machine:")
-    out.print(_table(scores))
-    out.print(
-        f"mean tau of the programs to which the lock matters: {mean_tau(scores):.2f}; "
-        f"of these runs among themselves: {mean_repeated(scores):.2f}; of a perfect "
-        f"prediction: {mean_ceiling(scores):.2f}; does the lock "
-        f"matter? right for {right(scores)} of {len(scores)}"
-    )
-
-
-def _print(scores: list[Score], tau: float, agreeing: int) -> None:
-    out = output.console()
-    out.print(_table(scores))
-    out.print(
-        f"order of locks, mean tau of the programs to which the lock matters: "
-        f"{tau:.2f} (must {TAU_MUST}, goal {TAU_GOAL}: "
-        f"{_reached(tau, TAU_MUST, TAU_GOAL)})"
-    )
-    out.print(
-        "the study's own runs, those of even number beside the others: mean tau "
-        f"{mean_repeated(scores):.2f}; a perfect prediction, beside all runs: "
-        f"{mean_ceiling(scores):.2f}"
-    )
-    elsewhere, known = mean_elsewhere(scores)
-    if known:
-        out.print(
-            f"measurements of {known} of these programs on the machine of the "
-            f"recordings, beside the study's: mean tau {elsewhere:.2f}"
-        )
-    reached = "reached" if agreeing >= MATTERS_MUST else "missed"
-    out.print(
-        f"does the lock matter? right for {agreeing} of {len(scores)} (must "
-        f"{MATTERS_MUST}: {reached})"
-    )

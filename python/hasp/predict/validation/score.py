@@ -7,12 +7,17 @@ The levels and rules were written before the first prediction was compared.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy
 import scipy
 
-from hasp.statistics.sensitivity import SENSITIVE_ABOVE, relative_deviation
+from hasp.statistics.apart import pairs_apart, share_in_order
+from hasp.statistics.sensitivity import (
+    SENSITIVE_ABOVE,
+    deviation_beyond_noise,
+    relative_deviation,
+)
 
 TAU_MUST, TAU_GOAL = 0.5, 0.7
 # the same for the lock study's machine A-64; written before the first prediction, too
@@ -20,6 +25,7 @@ TAU_64_MUST, TAU_64_GOAL = 0.4, 0.6
 MATTERS_MUST = 10  # of the twelve programs
 
 Figures = Mapping[str, float]  # throughput by lock
+RunsByLock = Mapping[str, Sequence[float]]  # throughputs of all runs
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,11 @@ class Score:
     repeated: float | None = None
     # the tau that a perfect prediction would have with these measurements
     ceiling: float | None = None
+    # the pairs of locks that the runs tell apart, and the share predicted in that order
+    apart: int = 0
+    in_order: float | None = None
+    # the measured deviation without the noise of the runs; None if it is not known
+    beyond_noise: float | None = None
     # the tau that measurements on the machine of the recordings have with these
     elsewhere: float | None = None
     # Over the locks whose published form was simulated, too: their number, and tau with
@@ -52,6 +63,12 @@ class Score:
     def agrees(self) -> bool:
         """Return true if the prediction says the same."""
         return self.matters == (self.predicted > SENSITIVE_ABOVE)
+
+    @property
+    def agrees_beyond_noise(self) -> bool:
+        """Return the same with the measured deviation without the noise of the runs."""
+        known = self.measured if self.beyond_noise is None else self.beyond_noise
+        return (known > SENSITIVE_ABOVE) == (self.predicted > SENSITIVE_ABOVE)
 
 
 def score(
@@ -78,6 +95,21 @@ def score(
         forms=len(forms),
         tau_of_forms=tau_of(measured, own),
         tau_published=tau_of(measured, forms),
+    )
+
+
+def with_runs(own: Score, runs: RunsByLock, predicted: Figures) -> Score:
+    """Return the score with what depends on the noise of the measured `runs`.
+
+    Locks that cannot be simulated are in no pair. If none was, each pair is a tie.
+    """
+    simulated = {lock: runs[lock] for lock in runs if lock in predicted} or runs
+    pairs = pairs_apart(simulated)
+    return replace(
+        own,
+        apart=len(pairs),
+        in_order=share_in_order(pairs, predicted),
+        beyond_noise=deviation_beyond_noise(list(runs.values())),
     )
 
 
@@ -136,6 +168,21 @@ def mean_elsewhere(scores: Sequence[Score]) -> tuple[float, int]:
     return (sum(known) / len(known) if known else 0.0), len(known)
 
 
+def pairs_in_order(scores: Sequence[Score]) -> tuple[float, int]:
+    """Return the share of the pairs told apart that are in order, and their number.
+
+    They are those of the programs to which the lock matters.
+    """
+    known = [(one.in_order or 0.0, one.apart) for one in scores if one.matters]
+    pairs = sum(apart for _, apart in known)
+    return (sum(share * apart for share, apart in known) / max(pairs, 1)), pairs
+
+
 def right(scores: Sequence[Score]) -> int:
     """Return for how many programs "does the lock matter?" is answered correctly."""
     return sum(one.agrees for one in scores)
+
+
+def right_beyond_noise(scores: Sequence[Score]) -> int:
+    """Return the same if a lock matters by more than the noise of the runs."""
+    return sum(one.agrees_beyond_noise for one in scores)

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+"""Print the scores of a validation, or write them as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from hasp.base import output
+from hasp.base.errors import EXIT_FINDING
+from hasp.predict.validation.measured import STORE, STORE_HERE
+from hasp.predict.validation.score import (
+    MATTERS_MUST,
+    TAU_64_GOAL,
+    TAU_64_MUST,
+    TAU_GOAL,
+    TAU_MUST,
+    Score,
+    mean_ceiling,
+    mean_elsewhere,
+    mean_repeated,
+    mean_tau,
+    mean_tau_of_all,
+    pairs_in_order,
+    right,
+    right_beyond_noise,
+)
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+SCHEMA = "hasp.predict.validate/1"
+
+
+def report(scores: list[Score], json: str | None, again: Sequence[Score] = ()) -> int:
+    """Print or write the scores, and those by the measurements made here.
+
+    Returns the exit status, which depends on the study alone.
+    """
+    tau, agreeing = mean_tau(scores), right(scores)
+    if json:
+        output.write_json([*_rows(scores, STORE), *_rows(again, STORE_HERE)], json)
+    if json != output.STDOUT:
+        _print(scores, tau, agreeing)
+        if again:
+            _print_again(again)
+    fine = tau >= TAU_MUST and agreeing >= min(MATTERS_MUST, len(scores))
+    return 0 if fine else EXIT_FINDING
+
+
+def report_study(scores: list[Score], json: str | None) -> int:
+    """Print or write the scores of A-64. Returns the exit status."""
+    tau = mean_tau_of_all(scores)
+    if json:
+        output.write_json(_rows(scores, "A-64"), json)
+    if json != output.STDOUT:
+        output.console().print(_table(scores))
+        output.console().print(
+            f"order of locks, mean tau of all programs: {tau:.2f} (must "
+            f"{TAU_64_MUST}, goal {TAU_64_GOAL}: "
+            f"{_reached(tau, TAU_64_MUST, TAU_64_GOAL)})"
+        )
+        _print_order(scores)
+        _print_remarks(scores)
+        _print_forms(scores)
+    return 0 if tau >= TAU_64_MUST else EXIT_FINDING
+
+
+def _print_forms(scores: Sequence[Score]) -> None:
+    out = output.console()
+    table = output.table()
+    # HASP'S, PUBLISHED: tau over the locks of which there is a published form.
+    for heading in ("", "LOCKS", "HASP'S", "PUBLISHED"):
+        table.add_column(heading, justify="right" if heading else "left")
+    for one in scores:
+        own, forms = _tau(one.tau_of_forms), _tau(one.tau_published)
+        table.add_row(one.program, str(one.forms), own, forms)
+    out.print("\nLocks of which the simulator has the published form:")
+    out.print(table)
+    mean = sum(one.tau_published or 0.0 for one in scores) / len(scores)
+    out.print(f"order of these locks in their published form, mean tau: {mean:.2f}")
+
+
+def _rows(scores: Sequence[Score], measured_by: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "schema": SCHEMA,
+            "measurements": measured_by,
+            **asdict(one),
+            "matters": one.matters,
+            "agrees": one.agrees,
+            "agrees_beyond_noise": one.agrees_beyond_noise,
+        }
+        for one in scores
+    ]
+
+
+def _reached(value: float, must: float, goal: float) -> str:
+    return "goal" if value >= goal else "reached" if value >= must else "missed"
+
+
+def _tau(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+def _table(scores: Sequence[Score]) -> Table:
+    table = output.table()
+    # TAU: of the order of locks; REPEATED: of the study's own runs among themselves;
+    # CEILING: of a perfect prediction with all runs;
+    # HERE: of measurements on the machine of the recordings, beside the study's;
+    # ORDER: share of the pairs of locks that the runs tell apart, predicted in order;
+    # MEASURED, PREDICTED: standard deviation over the locks by their mean.
+    known = any(one.elsewhere is not None for one in scores)
+    here = ["HERE"] if known else []
+    first = ["TAU", "REPEATED", "CEILING", *here, "ORDER"]
+    headings = [*first, "MEASURED", "PREDICTED", "RIGHT"]
+    for heading in ("", *headings):
+        table.add_column(heading, justify="right" if heading in headings else "left")
+    for one in scores:
+        table.add_row(
+            one.program,
+            _tau(one.tau),
+            _tau(one.repeated),
+            _tau(one.ceiling),
+            *([_tau(one.elsewhere)] if known else []),
+            "-" if one.in_order is None else f"{one.in_order:.0%}",
+            f"{one.measured:.0%}",
+            f"{one.predicted:.0%}",
+            "yes" if one.agrees else "no",
+        )
+    return table
+
+
+def _print_order(scores: Sequence[Score]) -> None:
+    share, pairs = pairs_in_order(scores)
+    output.console().print(
+        f"of the {pairs} pairs of locks of these programs that the measurements tell "
+        f"apart, {share:.0%} are predicted in their order"
+    )
+
+
+def _print_remarks(scores: Sequence[Score]) -> None:
+    for one in scores:
+        output.console().print(f"{one.program}: {one.remark}")
+
+
+def _print_again(scores: Sequence[Score]) -> None:
+    out = output.console()
+    out.print("\nThe same predictions beside measurements on the recordings' machine:")
+    out.print(_table(scores))
+    out.print(
+        f"mean tau of the programs to which the lock matters: {mean_tau(scores):.2f}; "
+        f"of these runs among themselves: {mean_repeated(scores):.2f}; of a perfect "
+        f"prediction: {mean_ceiling(scores):.2f}; does the lock "
+        f"matter? right for {right(scores)} of {len(scores)}, without the noise of the "
+        f"runs for {right_beyond_noise(scores)}"
+    )
+    _print_order(scores)
+
+
+def _print(scores: list[Score], tau: float, agreeing: int) -> None:
+    out = output.console()
+    out.print(_table(scores))
+    out.print(
+        f"order of locks, mean tau of the programs to which the lock matters: "
+        f"{tau:.2f} (must {TAU_MUST}, goal {TAU_GOAL}: "
+        f"{_reached(tau, TAU_MUST, TAU_GOAL)})"
+    )
+    out.print(
+        "the study's own runs, those of even number beside the others: mean tau "
+        f"{mean_repeated(scores):.2f}; a perfect prediction, beside all runs: "
+        f"{mean_ceiling(scores):.2f}"
+    )
+    elsewhere, known = mean_elsewhere(scores)
+    if known:
+        out.print(
+            f"measurements of {known} of these programs on the machine of the "
+            f"recordings, beside the study's: mean tau {elsewhere:.2f}"
+        )
+    _print_order(scores)
+    _print_remarks(scores)
+    reached = "reached" if agreeing >= MATTERS_MUST else "missed"
+    out.print(
+        f"does the lock matter? right for {agreeing} of {len(scores)} (must "
+        f"{MATTERS_MUST}: {reached}); for {right_beyond_noise(scores)} if the noise of "
+        "the runs is left out"
+    )
