@@ -46,6 +46,7 @@ struct delegate {
     struct atomic_u32 tail __attribute__((aligned(CACHE_LINE)));
     struct atomic_u32 word;
     struct atomic_u32 sleepers; /* of flat_combining.h */
+    struct atomic_u32 asked;    /* of flat_combining.h */
     struct atomic_u32 pinned;   /* of rcl_moving.h: it stays where it is */
     struct lock lock;
     struct progress progress __attribute__((aligned(CACHE_LINE)));

@@ -10,6 +10,7 @@
  *   word      the latch: FREE, TAKEN, or MISSES: taken, and the combiner may miss a
  *             request that is PARKED
  *   sleepers  the number of threads that sleep, or are about to, with a request (K3)
+ *   asked     1 if a search may find requests
  *
  * F1. A thread executes sections only while it has the latch.
  * F2. A thread sleeps only after it has made its cell PARKED, and then changed the
@@ -17,6 +18,12 @@
  *     (which acquires that). If it finds MISSES, it wakes a thread that it has missed:
  *     that one is awake until its request has been executed, by a combiner that took
  *     the latch later, and so sees all others that were missed, too.
+ *
+ * A search fetches the line of each thread that has written a request since the last
+ * one. So on few CPUs, threads that ask set `asked`, a search resets it, and a thread
+ * that has executed its own section searches only if it is set. That is a hint: one
+ * that nobody finds takes the latch itself once it is free. On many CPUs it is always
+ * 1, because a store would take the line of the latch from all threads that wait.
  *
  * The exchange that frees the latch (release) pairs with the one that takes it.
  */
@@ -27,10 +34,17 @@
 
 enum { LATCH_FREE, LATCH_TAKEN, LATCH_MISSES };
 
+/* Returns whether `asked` is a hint. */
+static inline bool flat_combining_hints(const struct delegate *delegate)
+{
+    return MODEL_CHECKED || delegate->progress.exact;
+}
+
 static inline bool flat_combining_init(struct delegate *delegate)
 {
     lines_init(&delegate->lines, delegate->clusters,
                MODEL_CHECKED ? 2 : CLUSTERS_MOST, 1);
+    store_relaxed(&delegate->asked, !flat_combining_hints(delegate));
     return true;
 }
 
@@ -59,17 +73,26 @@ static inline uint32_t lines_serve(struct delegate *delegate, const struct call 
     return served;
 }
 
-/* Executes requests for as long as there are several. The caller has executed `served`
- * sections. */
+/* Returns whether to search again after a search that found `last` requests. */
+static inline bool flat_combining_repeats(const struct delegate *delegate,
+                                          uint32_t last)
+{
+    return flat_combining_hints(delegate) ? load_relaxed(&delegate->asked) : last > 1;
+}
+
+/* Executes requests for as long as there are more, or several. The caller has executed
+ * `served` sections. */
 static inline void flat_combining_serve(struct delegate *delegate,
                                         const struct call *own, struct wakes *wakes,
                                         uint32_t served)
 {
     uint32_t last;
     do {
+        if (flat_combining_hints(delegate))
+            store_relaxed(&delegate->asked, 0);
         last = lines_serve(delegate, own, wakes);
         served += last;
-    } while (last > 1 && served < COMBINED_MOST);
+    } while (flat_combining_repeats(delegate, last) && served < COMBINED_MOST);
     delegate_count(delegate, served);
 }
 
@@ -123,7 +146,7 @@ static inline void *flat_combining_in_place(struct delegate *delegate,
                                             void *(*section)(void *), void *context)
 {
     void *result = section(context);
-    if (load_relaxed(&delegate->lines.count)) {
+    if (load_relaxed(&delegate->asked) && load_relaxed(&delegate->lines.count)) {
         flat_combining_end(delegate);
         return result;
     }
@@ -205,6 +228,8 @@ flat_combining_ask(struct delegate *delegate, void *(*section)(void *), void *co
 {
     struct call *own = line_take(&delegate->lines);
     line_ask(own, section, context);
+    if (!load_relaxed(&delegate->asked))
+        store_relaxed(&delegate->asked, 1);
     flat_combining_try(delegate, own);
     while (still_waiting(load_acquire(&own->cell))) {
         flat_combining_wait(delegate, own, waiting);
