@@ -18,6 +18,7 @@ const struct measure measures[] = {
      "an operation on a line by state; CPUs are measurer, holder, sharers"},
     {"chase", 1, 1, 20, measure_chase, "a load from memory of --bytes"},
     {"issue", 1, 1, 100, measure_issue, "a cached access beside an atomic one"},
+    {"timer", 1, 1, 100, measure_timer, "an ordered reading of the cycle counter"},
     {"pause", 1, 1, 100, measure_pause, "one pause of a waiting thread"},
     {"call", 1, 1, 100, measure_call, "a wake-up call while nobody sleeps"},
     {"switch", 1, 1, 200, measure_switch, "a round trip between two threads on a CPU"},

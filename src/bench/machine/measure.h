@@ -54,6 +54,7 @@ bool measure_clock(const struct request *request);
 bool measure_coherence(const struct request *request);
 bool measure_chase(const struct request *request);
 bool measure_issue(const struct request *request);
+bool measure_timer(const struct request *request);
 bool measure_pause(const struct request *request);
 bool measure_call(const struct request *request);
 bool measure_switch(const struct request *request);

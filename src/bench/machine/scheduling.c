@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Costs of waiting and scheduling: a pause; a wake-up call while nobody sleeps; a
- * baton that two threads on one CPU pass through futexes (context switches); a call
- * that wakes a thread on another CPU, and the time from it until the thread runs; and
- * the length of a time slice.
+ * Costs of waiting and scheduling: reading the clock; a pause; a wake-up call while
+ * nobody sleeps; a baton that two threads on one CPU pass through futexes (context
+ * switches); a call that wakes a thread on another CPU, and the time from it until the
+ * thread runs; and the length of a time slice.
  */
 #include <stdio.h>
 
@@ -11,6 +11,7 @@
 #include "platform/workers.h"
 
 enum {
+    READINGS = 100,
     PAUSES = 200,
     CALLS = 20,
     WARM_UP = 20,
@@ -85,6 +86,23 @@ static bool measure_alone(const struct request *request, const char *name,
 bool measure_pause(const struct request *request)
 {
     return measure_alone(request, "pause", PAUSES, pause_body);
+}
+
+static void timer_body(unsigned index, void *argument)
+{
+    struct exchange *exchange = argument;
+    (void)index;
+    for (unsigned sample = 0; sample < exchange->samples; sample++) {
+        uint64_t from = cycles_ordered();
+        for (int i = 1; i < READINGS; i++)
+            cycles_ordered();
+        exchange->cycles[sample] = cycles_ordered() - from;
+    }
+}
+
+bool measure_timer(const struct request *request)
+{
+    return measure_alone(request, "timer", READINGS, timer_body);
 }
 
 static void call_body(unsigned index, void *argument)

@@ -93,6 +93,7 @@ def test_the_machine_file_can_be_simulated(measured: Path) -> None:
     assert "protocol" in described.estimates
     assert "latency.load.modified" not in described.estimates
     # Cached accesses beside an atomic operation take less than their latency.
+    assert described.figures["local", "timer"] > 0
     issue = described.figures["local", "issue_millicycles"]
     assert 0 < issue < 1000 * described.figures["local", "l1"]
 

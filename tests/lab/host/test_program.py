@@ -155,7 +155,9 @@ def test_an_access_beside_an_atomic_takes_less_than_its_latency(program: str) ->
     assert beside < latency
 
 
-@pytest.mark.parametrize("name", ["pause", "call", "switch", "wake", "waking", "slice"])
+@pytest.mark.parametrize(
+    "name", ["timer", "pause", "call", "switch", "wake", "waking", "slice"]
+)
 def test_scheduling(program: str, name: str) -> None:
     cpus = CPUS[:2] if name.startswith("wak") else CPUS[:1]
     if name.startswith("wak") and len(cpus) < 2:

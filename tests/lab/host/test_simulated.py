@@ -145,6 +145,16 @@ def test_accesses_beside_an_atomic_are_measured(
 
 
 @pytest.mark.parametrize("system", MACHINES)
+def test_the_timer_is_measured(
+    system: str, build_dir: Path, flat_files: dict[str, Path]
+) -> None:
+    [row] = measure(build_dir, flat_files[system], "timer", "--cpus=0")
+    local = machine.load(MACHINES[system]).figures
+    ordered = local["local", "timer"] + local["local", "code"]  # behind a fence
+    assert {cycles / row["batch"] for cycles in row["cycles"]} == {ordered}
+
+
+@pytest.mark.parametrize("system", MACHINES)
 def test_calls_and_switches_are_measured_apart(
     system: str, build_dir: Path, flat_files: dict[str, Path]
 ) -> None:
@@ -209,7 +219,7 @@ def test_hasp_machine_measures_a_simulated_machine(hasp: Any, tmp_path: Path) ->
     }
     assert fai[max(fai)] < max(fai.values())
     assert {row["name"] for row in rows if row["kind"] == "wait"} == {
-        *("issue", "pause", "call", "switch", "wake", "waking", "slice")
+        *("issue", "timer", "pause", "call", "switch", "wake", "waking", "slice")
     }
     watts = {row["way"]: row["watts"] for row in rows if row["kind"] == "energy"}
     assert watts["active"] > watts["pausing"] > watts["parked"] > 0

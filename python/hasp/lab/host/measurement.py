@@ -135,6 +135,7 @@ class Session:
         cpu = str(numbers[0])
         named: list[tuple[str, tuple[object, ...], float]] = [
             ("issue", ("issue", "--cpus", cpu), 0.03),
+            ("timer", ("timer", "--cpus", cpu), 0.03),
             ("pause", ("pause", "--cpus", cpu), 0.03),
             ("call", ("call", "--cpus", cpu), 0.03),
         ]
@@ -152,7 +153,7 @@ class Session:
         # Programs run at ordinary priority, so measure that. What needs no system call
         # costs the same either way.
         self.bursts["wait", name] += self.target.bursts(
-            *words, real_time=name in {"issue", "pause"}
+            *words, real_time=name in {"issue", "timer", "pause"}
         )
 
     def pause_cycles(self) -> int:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MOST_COLUMNS = 9  # of thread counts
 WAITS = {
     "issue": "a load or store beside an atomic operation, all cached",
+    "timer": "an ordered reading of the cycle counter",
     "pause": "one pause instruction of a spinning thread",
     "call": "a futex wake while nobody sleeps",
     "switch": "two threads on one CPU, round trip",

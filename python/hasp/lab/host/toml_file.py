@@ -183,6 +183,7 @@ def _local(body: _Text, rows: Sequence[Row]) -> None:
     body.figure("atomic", _own(rows, "cas"), 1)
     body.figure("store", _own(rows, "store"), 1)
     waits = {row["name"]: row["cycles"] for row in of_kind(rows, "wait")}
+    body.figure("timer", waits.get("timer"))
     body.figure("pause", waits.get("pause"), 1)
     if "issue" in waits:
         body.figure("issue_millicycles", 1000 * waits["issue"], 1)
