@@ -35,6 +35,7 @@ test test-all docs cases: export HASP_NATIVE_DIR := $(CURDIR)/$(BUILD)
 
 SOURCES := meson.build meson.options pyproject.toml README.md LICENSE \
   tools/c_tokens.py tools/internal_names.py tools/make_public_headers.py \
+  tools/public_names.py \
   $(shell find src include python -type f ! -path '*/__pycache__/*' 2>/dev/null)
 
 RUN_TESTS = $(BIN)/python tools/run_tests.py $(BUILD)

@@ -6,7 +6,8 @@ A public header, include/hasp/NAME.h, includes internal headers from src/. Users
 files: hasp/NAME.h, and hasp/internal/NAME.h, which holds all those internal headers in
 one. Library sources (*.c) are written the same way, each with its headers in one file.
 In all of them the internal names carry the prefix `hasp_in_` (internal_names.py). So
-the code of the library is that of src/, and no short name reaches a user's program.
+the code of the library is that of src/, and no short name reaches a user's program but
+those of parameters (public_names.py).
 
 hasp/mutex_implementation.h has the sources that mutexes need in one file. Their private
 names stay as in src/, so no two of these sources may use the same one.
@@ -23,6 +24,7 @@ from pathlib import Path
 
 from c_tokens import tokens
 from internal_names import Names, rename
+from public_names import members, parameter_uses
 
 ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|(<[^>]+>)).*\n', re.M)
@@ -152,6 +154,32 @@ class Amalgam:
         text = rename(text, self.names).replace(HIDDEN, 'visibility("default")')
         return text.replace("_Static_assert", "HASP_STATIC_ASSERT")
 
+    def public_piece(self, text: str, path: Path) -> str:
+        """Return a piece of a public header, whose parameters keep their names."""
+        if self.plain:
+            return self.piece(text)
+        source = list(tokens(text))
+        self.check_members(source, path)
+        pieces, since = [], 0
+        for at in sorted(parameter_uses(source)):
+            pieces.append(self.piece("".join(word for _, word in source[since:at])))
+            pieces.append(source[at][1])
+            since = at + 1
+        pieces.append(self.piece("".join(word for _, word in source[since:])))
+        return "".join(pieces)
+
+    def check_members(self, source: list[tuple[str, str]], path: Path) -> None:
+        """Raise a Failure if a member would be renamed though its type is not ours."""
+        for words in members(source):
+            changed = [word for word in words if self.names.renamed(word) != word]
+            if changed == words[-1:]:
+                raise Failure(
+                    f"{path.relative_to(self.tree.root)}: the member"
+                    f" `{' '.join(words)}` would be called"
+                    f" {self.names.renamed(changed[0])}, because an internal header"
+                    f" declares {changed[0]}; choose another name for one of them"
+                )
+
     def place(self, path: Path, text: str, at: int) -> str:
         if not self.lines:
             return ""
@@ -219,7 +247,7 @@ def public_header(tree: Tree, names: Names, path: Path) -> tuple[str, str]:
     first, quiet = True, False
     pieces, at = [], 0
     for found in INCLUDE.finditer(text):
-        pieces.append(amalgam.piece(text[at : found.start()]))
+        pieces.append(amalgam.public_piece(text[at : found.start()], path))
         if not quiet:  # in front of the first include
             pieces.append("#pragma GCC system_header\n\n")
             quiet = True
@@ -231,7 +259,7 @@ def public_header(tree: Tree, names: Names, path: Path) -> tuple[str, str]:
         elif first:
             pieces.append(f"#include <hasp/internal/{path.name}>\n")
             first = False
-    pieces.append(amalgam.piece(text[at:]))
+    pieces.append(amalgam.public_piece(text[at:], path))
     return without_marks("".join(pieces)), without_marks(internal)
 
 

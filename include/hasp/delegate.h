@@ -154,8 +154,8 @@ hasp_delegate_stats(const struct hasp_delegate *object)
 struct hasp_delegate_server_stats {
     uint64_t sections;   /**< executed */
     uint64_t rounds;     /**< sections / rounds is the depth of the queue, at a mean */
-    uint64_t lines;      /**< in these rounds; sections / lines is the use rate: 1 if
-                          * each client always waits */
+    uint64_t lines_read; /**< in these rounds; sections / lines_read is the use rate:
+                          * 1 if each client always waits */
     uint64_t serialised; /**< rounds with requests for several objects; serialised /
                           * rounds is the rate of false serialisation */
     uint64_t replaced;   /**< how often a section stopped the server, and another thread
@@ -173,7 +173,7 @@ hasp_delegate_server_stats(const struct hasp_delegate *object)
         return stats;
     stats.sections = load_relaxed(&server->counts.sections);
     stats.rounds = load_relaxed(&server->counts.rounds);
-    stats.lines = load_relaxed(&server->counts.lines);
+    stats.lines_read = load_relaxed(&server->counts.lines);
     stats.serialised = load_relaxed(&server->counts.serialised);
     stats.replaced = load_relaxed(&server->counts.replaced);
     return stats;

@@ -14,7 +14,14 @@ import pytest
 from library_folder import Installed
 from lock_list import ROOT
 
+sys.path.insert(0, str(ROOT / "tools"))
+from c_tokens import code
+from public_names import functions
+
 EXAMPLES = ROOT / "docs/examples/library"
+CALLERS = (EXAMPLES, ROOT / "tests/library", ROOT / "tests/unit", ROOT / "src/bench")
+# Parts of other functions of the headers.
+PRIVATE = {"hasp_channel_deadline", "hasp_delegate_wait_until", "hasp_told_section"}
 EXPECTED = {
     "mutex.c": "80000 increments, 500500 through a place under futex, then: "
     "Connection timed out",
@@ -168,6 +175,28 @@ def test_senseless_arguments_are_answered(installed: Installed, tmp_path: Path) 
     )
     done = installed.run(program)
     assert (done.returncode, done.stdout) == (0, "all answered\n"), done.stderr
+
+
+def test_every_call_does_what_its_comment_says(
+    installed: Installed, tmp_path: Path
+) -> None:
+    program = installed.compile(
+        ROOT / "tests/library/every_call.c", tmp_path / "calls", "-D_DEFAULT_SOURCE"
+    )
+    done = installed.run(program)
+    assert (done.returncode, done.stdout) == (0, "every call answered\n"), done.stderr
+
+
+def test_every_function_is_called_by_a_program() -> None:
+    called = "".join(
+        path.read_text() for folder in CALLERS for path in folder.rglob("*.[chp]*")
+    )
+    declared = set()
+    for header in (ROOT / "include/hasp").glob("*.h"):
+        words = code(header.read_text())
+        declared |= {words[opening - 1] for opening, _, _ in functions(words)}
+    assert "hasp_ring_release" in declared
+    assert {name for name in declared - PRIVATE if f"{name}(" not in called} == set()
 
 
 @pytest.mark.slow

@@ -86,3 +86,33 @@ def test_a_missing_header_is_named(tmp_path: Path) -> None:
     done = make(tmp_path, "public", '#include "part/none.h"\n')
     assert done.returncode == 1
     assert 'include/hasp/x.h: cannot find "part/none.h"' in done.stderr
+
+
+# A function whose parameter and whose member have the name of an internal type.
+FUNCTION = """
+static inline int hasp_wait(struct hasp_x *park, int (*probe)(struct park *), int n)
+{
+    return probe(&park->park) + park_at(park) + (struct park){.park = n}.at;
+}
+int hasp_declared(int park);
+int park;
+"""
+
+
+def test_parameters_keep_their_names(tmp_path: Path) -> None:
+    done = make(tmp_path, "public", f'#include "part/inner.h"\n{FUNCTION}')
+    assert done.returncode == 0
+    text = (tmp_path / "out/x.h").read_text()
+    assert "hasp_wait(struct hasp_x *park, int (*probe)(struct hasp_in_park *)," in text
+    assert "probe(&park->hasp_in_park) + park_at(park)" in text
+    assert "(struct hasp_in_park){.hasp_in_park = n}" in text
+    assert "int hasp_declared(int park);\nint hasp_in_park;" in text
+
+
+def test_a_member_must_not_be_called_as_an_internal_name(tmp_path: Path) -> None:
+    header = (
+        '#include "part/inner.h"\nstruct hasp_x {\n    int y;\n    long park;\n};\n'
+    )
+    done = make(tmp_path, "public", header)
+    assert done.returncode == 1
+    assert "x.h: the member `long park` would be called hasp_in_park" in done.stderr
