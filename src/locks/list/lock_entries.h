@@ -23,6 +23,12 @@
  * OWN_KEPT_WORD: as OWN_WORD, and the word stands while nodes hand the lock over. */
 enum { OWN_WORD, SHOWN_WORD, WAITER_WORD, KEPT_WORD, HANDED_WORD, OWN_KEPT_WORD };
 
+/* Whether a thread may hold the lock by a node. */
+static inline __attribute__((always_inline)) bool keeps_nodes(int word)
+{
+    return word == KEPT_WORD || word == OWN_KEPT_WORD;
+}
+
 /* Whether the algorithm itself writes the word. */
 static inline __attribute__((always_inline)) bool owns_word(int word)
 {
@@ -42,7 +48,7 @@ take_body_at_once(struct lock *lock, int word, uint32_t thread)
 static inline __attribute__((always_inline)) void take_body(struct lock *lock, int word)
 {
     take_body_at_once(lock, word, current_thread());
-    if (word == KEPT_WORD && unlikely(held_nodes_count() != 0))
+    if (keeps_nodes(word) && unlikely(held_nodes_count() != 0))
         held_nodes_drop(lock);
 }
 

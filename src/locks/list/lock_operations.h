@@ -63,8 +63,6 @@ finish_lock(struct lock *lock, int word, int token, void (*undo)(void *),
         expect_wait(false);
     if (how == ACQUIRED)
         take_body(lock, word);
-    if (how == ACQUIRED && word == OWN_KEPT_WORD && unlikely(held_nodes_count() != 0))
-        held_nodes_drop(lock);
     wait_end(token, how ? undo : NULL, lock);
     return how != NOT_ACQUIRED;
 }
