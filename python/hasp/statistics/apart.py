@@ -2,16 +2,16 @@
 """Which subjects measurements tell apart, and how many of those pairs are in order.
 
 Kendall's tau counts every pair, so among subjects that are nearly equal, noise decides.
-A pair is told apart if its means differ by Welch's t-test (Biometrika 34, 1947).
+A pair is told apart if its means differ by Welch's t-test.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from statistics import fmean, variance
+from statistics import fmean
 
-import scipy
+from hasp.statistics.contest import welch
 
 APART_BELOW = 0.01  # chance of the difference, or a larger one, between equal subjects
 
@@ -19,26 +19,13 @@ APART_BELOW = 0.01  # chance of the difference, or a larger one, between equal s
 def pairs_apart(runs: Mapping[str, Sequence[float]]) -> list[tuple[str, str]]:
     """Return the pairs that the runs of each subject tell apart, the larger first.
 
-    Subjects with less than two runs are in none.
+    A subject with fewer than two runs is in no pair.
     """
-    known = {name: values for name, values in runs.items() if len(values) > 1}
     return [
         (one, other) if fmean(runs[one]) > fmean(runs[other]) else (other, one)
-        for one, other in combinations(known, 2)
-        if _chance(runs[one], runs[other]) < APART_BELOW
+        for one, other in combinations(runs, 2)
+        if welch(runs[one], runs[other]) < APART_BELOW
     ]
-
-
-def _chance(one: Sequence[float], other: Sequence[float]) -> float:
-    difference = abs(fmean(one) - fmean(other))
-    noise = [variance(values) / len(values) for values in (one, other)]
-    if not sum(noise):
-        return 0.0 if difference else 1.0
-    freedom = sum(noise) ** 2 / sum(
-        own**2 / (len(values) - 1)
-        for own, values in zip(noise, (one, other), strict=True)
-    )
-    return 2 * float(scipy.special.stdtr(freedom, -difference / sum(noise) ** 0.5))
 
 
 def share_in_order(
