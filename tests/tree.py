@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+from list_entries import only
 from lock_list import ROOT
-
-# An entry of locks.def (without the header that it needs): its name, and its text.
-ENTRY = re.compile(r'^LOCK\(\w+, "([^"]+)".*?"\)\n', re.MULTILINE | re.DOTALL)
 
 
 def copy_tree(tree: Path) -> Path:
@@ -29,11 +26,7 @@ def copy_tree(tree: Path) -> Path:
 
 def keep_only(listing: Path, *names: str) -> None:
     """Remove every other lock from the list; the headers stay."""
-    text = listing.read_text()
-    assert {*names} <= {match[1] for match in ENTRY.finditer(text)}
-    listing.write_text(
-        ENTRY.sub(lambda match: match[0] if match[1] in names else "", text)
-    )
+    listing.write_text(only(listing.read_text(), *names))
 
 
 def build(tree: Path, *names: str, options: tuple[str, ...] = ()) -> Path:

@@ -15,20 +15,14 @@ import re
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from list_entries import ENTRY, only
+
 EXTERNAL = re.compile(
     r"\b(condition_(?:enqueue|withdraw|take|patience|flags_offset|with_\w+|client_\w+))\b"
 )
-ENTRY = re.compile(r'^LOCK\(\w+, "([^"]+)".*?"\)\n', re.MULTILINE | re.DOTALL)
 LIST = re.compile(r'#include "locks/locks\.def"\n')
-
-
-def shortened(path: Path, lock: str) -> str:
-    text = path.read_text(encoding="utf-8")
-    *_, default = names = [entry[1] for entry in ENTRY.finditer(text)]
-    if lock not in names:
-        sys.exit(f"seed.py: {path} has no {lock}")
-    kept = {lock, default}
-    return ENTRY.sub(lambda entry: entry[0] if entry[1] in kept else "", text)
 
 
 def main() -> None:
@@ -40,7 +34,9 @@ def main() -> None:
         sys.exit(f"seed.py: {old!r} occurs {text.count(old)} times, not once")
     text = text.replace(old, new)
     if short:
-        listed = shortened(Path(short[0]), short[1])
+        listing = Path(short[0]).read_text(encoding="utf-8")
+        *_, default = ENTRY.finditer(listing)
+        listed = only(listing, short[1], default[1])
         text, count = LIST.subn(lambda _: listed, text)
         if not count:
             sys.exit("seed.py: no source includes the list")
