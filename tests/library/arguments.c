@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the library answers to arguments and calls that make no sense. */
+#include "expect.h"
+
 #include <hasp/barrier.h>
 #include <hasp/channel.h>
 #include <hasp/ring.h>
@@ -7,16 +9,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-
-#define EXPECT(expression, wanted)                                                     \
-    do {                                                                               \
-        long is = (long)(expression);                                                  \
-        if (is != (long)(wanted)) {                                                    \
-            fprintf(stderr, "%s:%d: %s is %ld\n", __FILE__, __LINE__, #expression,     \
-                    is);                                                               \
-            exit(1);                                                                   \
-        }                                                                              \
-    } while (0)
 
 /* A second destroy does not give the barrier's memory to two others. */
 static void barriers(void)

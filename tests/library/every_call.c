@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of the installed headers that no example and no other test calls:
- * forms with a clock, broadcasts, messages in place, the other side, names, counts. */
+/* Calls the functions of the installed headers that no example and no other test calls:
+ * those that take a clock, broadcasts, messages that are written and read in place,
+ * checks of the peer, names and counters. */
+#include "expect.h"
+
 #include <hasp/channel.h>
 #include <hasp/delegate.h>
 #include <hasp/mutex.h>
@@ -11,16 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define EXPECT(expression, wanted)                                                     \
-    do {                                                                               \
-        long is = (long)(expression);                                                  \
-        if (is != (long)(wanted)) {                                                    \
-            fprintf(stderr, "%s:%d: %s is %ld\n", __FILE__, __LINE__, #expression,     \
-                    is);                                                               \
-            exit(1);                                                                   \
-        }                                                                              \
-    } while (0)
 
 enum { WAITERS = 3, LINES = 4, RING = 512 };
 
@@ -128,7 +121,7 @@ static void *take_book(void *context)
     return shelf;
 }
 
-/* Puts a book there for each taker but the last, whom the next signal wakes. */
+/* Wakes all takers, but has a book for all but one; put_last_book() serves that one. */
 static void *put_books(void *context)
 {
     struct shelf *shelf = context;
