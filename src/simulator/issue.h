@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an access costs that need not wait for its line: a load that hits, a store into
- * the buffer, a prefetch. A core that executes out of order has it done beside the
- * operation before, so it adds less than its latency, mostly less than a cycle.
+ * The cost of an access that does not wait for its line: a load that hits, a store
+ * into the buffer, a prefetch. An out-of-order core overlaps it with the operation
+ * before, so it adds less than its latency, mostly less than a cycle.
  */
 #ifndef HASP_SIMULATOR_ISSUE_H
 #define HASP_SIMULATOR_ISSUE_H
@@ -21,6 +21,12 @@ static inline void issue(struct thread *self, uint64_t alone)
     self->issued += (uint32_t)machine.local.issue_millicycles;
     self->now += self->issued / MILLI;
     self->issued %= MILLI;
+}
+
+/* Adds the cost of a load that hits, with the code around it. */
+static inline void issue_hit(struct thread *self)
+{
+    issue(self, machine.local.l1 + machine.local.code);
 }
 
 #endif

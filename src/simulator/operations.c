@@ -36,7 +36,7 @@ static bool is_private(struct thread *self, const void *address)
         return true;
     if (!on_own_stack(self, address))
         return false;
-    issue(self, machine.local.l1 + machine.local.code);
+    issue_hit(self);
     return true;
 }
 
@@ -53,7 +53,7 @@ uint64_t simulated_load(const void *address, unsigned size)
         const struct store *mine = find_store(self, address);
         if (mine) {
             self->forwarded = true;
-            issue(self, machine.local.l1 + machine.local.code);
+            issue_hit(self);
             return mine->value;
         }
     }
@@ -62,7 +62,7 @@ uint64_t simulated_load(const void *address, unsigned size)
     if (at == self->now) {
         if (!line_is_held(line, self->core) || at < line->written_at)
             epoch--; /* a copy of the previous epoch, lost or about to be */
-        issue(self, machine.local.l1 + machine.local.code);
+        issue_hit(self);
     } else {
         if (at == UINT64_MAX)
             at = request(line, self, MACHINE_LOAD, self->now);

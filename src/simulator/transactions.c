@@ -98,7 +98,7 @@ uint64_t transaction_load(struct thread *self, const void *address, unsigned siz
     fail_if_interrupted(self);
     const struct write *mine = find_write(of(self), address);
     if (mine) {
-        issue(self, machine.local.l1 + machine.local.code);
+        issue_hit(self);
         return mine->value;
     }
     struct line *line = line_used(line_of(address), self);
@@ -112,7 +112,7 @@ uint64_t transaction_load(struct thread *self, const void *address, unsigned siz
         block_until(self, at);
         self->now += machine.local.code;
     } else {
-        issue(self, machine.local.l1 + machine.local.code);
+        issue_hit(self);
     }
     return cell_value(address, size);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a load that hits the first-level cache, or a store, adds to a lock's fast path:
- * an atomic operation, other accesses to lines that the CPU owns, and a release. No
- * address depends on a value, and each branch goes the same way, so a core that
- * executes out of order has them done beside the atomic operation. The latency of a
+ * The time that a store, or a load that hits the first-level cache, adds to the fast
+ * path of a lock: an atomic operation, other accesses to lines that the CPU owns, and a
+ * release. No address depends on a value, and every branch is predicted, so an
+ * out-of-order core overlaps these accesses with the atomic operation. The latency of a
  * load, which a pointer chase measures, is several times as long.
  */
 #include <stdio.h>
