@@ -73,7 +73,7 @@ def matching(words: Sequence[str], opening: int) -> int:
 
 
 def parameters(words: Sequence[str]) -> Iterator[str]:
-    """Yield the names in a list of parameters; `int (*f)(int x)` has the name f."""
+    """Yield the name of each parameter: f of `int (*f)(int x)`."""
     depth, name, pointer = 0, "", ""
     for here, word in enumerate(words):
         if depth == 1 and words[here - 2 : here] == ["(", "*"] and is_name(word):

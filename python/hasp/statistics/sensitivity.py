@@ -55,10 +55,10 @@ def sensitive_programs(grid: Grid) -> list[str]:
 
 
 def deviation_beyond_noise(runs: Sequence[Sequence[float]]) -> float | None:
-    """Return the relative deviation over the locks that their runs do not explain.
+    """Return the relative deviation over the locks, without the noise of their runs.
 
-    The means of equal locks differ, too, by the noise of their runs. None without
-    repeated runs.
+    The variance that noise alone gives to the means of equal locks is subtracted. None
+    unless some lock has repeated runs.
     """
     repeated = [values for values in runs if len(values) > 1]
     if len(runs) < 2 or not repeated:
