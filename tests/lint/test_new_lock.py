@@ -13,8 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from list_entries import ENTRY
 from lock_list import ROOT
-from tree import ENTRY, build, copy_tree
+from tree import build, copy_tree
 
 Hasp = Callable[..., "subprocess.CompletedProcess[str]"]
 
