@@ -64,7 +64,10 @@ static struct waiter *check_held_by_node(uint32_t handovers)
     CHECK_EQUAL(load_relaxed(&lock.owner), OWNER_IN_NODE);
     CHECK(held_nodes_have(&lock));
     CHECK(!operations->trylock(&lock));
-    store_relaxed(&node->more[AUTO_CROWDED], 0); /* this host may be busy */
+    if (load_relaxed(&node->more[AUTO_CROWDED])) { /* this host may be busy */
+        store_relaxed(&node->more[AUTO_CROWDED], 0);
+        store_relaxed(&node->more[AUTO_LONGEST], HANDOVER_LIMIT);
+    }
     return node;
 }
 

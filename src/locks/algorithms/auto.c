@@ -2,3 +2,4 @@
 #include "locks/algorithms/auto.h"
 
 struct auto_record auto_records[AUTO_RECORDS];
+struct atomic_u8 auto_cohorts_exist;

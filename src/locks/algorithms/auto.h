@@ -83,11 +83,19 @@ static inline bool auto_fast(struct lock *lock)
     return futex_fast(lock);
 }
 
+/* The lock's counter in `futex_sleepers`. Each biased release hashes the address, and
+ * reads auto_cohorts_exist besides, so this is one multiplication. */
+static inline struct atomic_u32 *auto_bucket(const struct lock *lock)
+{
+    uint32_t hash = (uint32_t)(uintptr_t)lock * 2654435761u;
+    return &futex_sleepers[hash / (UINT32_MAX / FUTEX_BUCKETS + 1)];
+}
+
 /* The lock is still biased, or was so when the caller arrived. */
 static __attribute__((noinline, unused)) enum auto_outcome
 auto_wait_biased(struct lock *lock, bool joins, const struct deadline *deadline)
 {
-    struct atomic_u32 *sleepers = futex_bucket(lock);
+    struct atomic_u32 *sleepers = auto_bucket(lock);
     fetch_add_relaxed(sleepers, 1); /* as in futex_wait_biased */
     bool ordered = heavy_barrier(), acquired = false, in_time = true;
     while (in_time && !acquired) {
@@ -143,10 +151,12 @@ static __attribute__((noinline, unused)) bool auto_wait_in_cohort(struct lock *l
 {
     fork_repair_if_due(lock, auto_forget);
     note_wait_for(lock);
-    struct waiter *self = auto_cohort_enter(lock, moved);
-    if (!self)
+    struct waiter *self;
+    enum auto_member member = auto_cohort_enter(lock, &self);
+    *moved = member == AUTO_SLEEPER;
+    if (member < AUTO_LEADER)
         return false;
-    if (!load_relaxed(auto_handovers(self)))
+    if (member == AUTO_LEADER)
         auto_lead(lock, self);
     held_node_begin(lock, self);
     return true;
@@ -177,13 +187,8 @@ static inline enum acquisition auto_lock(struct lock *lock, bool biased)
     }
 }
 
-/* A thread that holds the lock by its node looks there first, not at the counts:
- * leaders of other cohorts write to their line, and the next holder would wait for it,
- * too. */
 static inline void auto_unlock_unbiased(struct lock *lock)
 {
-    if (unlikely(held_nodes_count()) && auto_unlock_own_node(lock))
-        return;
     if (unlikely(!auto_count_use(lock))) {
         auto_unlock_by_node(lock);
         return;
@@ -196,7 +201,7 @@ static inline void auto_unlock_unbiased(struct lock *lock)
 static inline void auto_unlock(struct lock *lock, bool biased)
 {
     if (biased && likely(!(load_relaxed(&lock->mode) & FUTEX_SHARED))) {
-        struct atomic_u32 *sleepers = futex_bucket(lock);
+        struct atomic_u32 *sleepers = auto_bucket(lock);
         store_relaxed(&lock->owner, 0);
         store_release(&lock->word, 0);
         light_barrier(); /* pairs with the heavy one in auto_wait_biased */
@@ -206,6 +211,12 @@ static inline void auto_unlock(struct lock *lock, bool biased)
     } else {
         auto_unlock_unbiased(lock);
     }
+}
+
+/* Returns whether the caller may hold a lock by its node. */
+static inline bool auto_uses_nodes(void)
+{
+    return load_relaxed(&auto_cohorts_exist);
 }
 
 /* The holder moves a thread that sleeps on a condition variable to the word's
@@ -227,11 +238,6 @@ static inline void auto_relock(struct lock *lock, bool biased)
         if (load_relaxed(&lock->word) == 0 && acquire_if(&lock->word, 0, AUTO_SLEEPERS))
             return;
     auto_wait_asleep(lock, false, NULL);
-}
-
-static inline void auto_before_release(struct lock *lock)
-{
-    (void)lock; /* a release that needs the queue repairs it */
 }
 
 static inline struct directory_to_destroy auto_destroy(struct lock *lock)

@@ -104,17 +104,16 @@ static inline struct atomic_u32 *auto_cohort_tail(struct waiter *node)
 }
 
 /* The first node's thread hands the queue over to this successor, with the lock after
- * so many handovers, or without it if that is 0. */
+ * so many handovers of at most `longest`, or without it if that is 0. */
 static inline void auto_cohort_pass(struct waiter *node, uint32_t next,
-                                    uint32_t handovers)
+                                    uint32_t handovers, uint32_t longest)
 {
     if (next) {
         struct waiter *head = waiter_at(next);
         store_relaxed(auto_handovers(head), handovers);
-        store_relaxed(&head->more[AUTO_LONGEST],
-                      load_relaxed(&node->more[AUTO_LONGEST]));
+        store_relaxed(&head->more[AUTO_LONGEST], longest);
         store_relaxed(&head->more[AUTO_PLACE], load_relaxed(&node->more[AUTO_PLACE]));
-        grant(&head->cell, true);
+        grant_as(&head->cell, handovers ? WAITER_HANDED_OVER : WAITER_GRANTED, true);
     }
     waiter_give(node);
 }
@@ -129,20 +128,28 @@ static inline uint32_t auto_cohort_end(struct waiter *node)
     return next;
 }
 
-/* Waits in the queue until the caller is first there; returns its state. */
+/* Waits in the queue until the caller is first there; returns its state. Once it has
+ * the lock, the others wait for this thread, which must not read the clock. */
 static inline uint32_t auto_cohort_wait(struct lock *lock, struct waiter *self)
 {
+    bool crowded = false;
+    uint32_t state = WAITER_WAITING;
     for (int i = 0; i < HANDOVER_LIMIT; i++) {
         uint64_t since = now_ns();
-        auto_spin_for_grant(self, AUTO_LONG * spin_limit());
-        if (!still_waiting(load_relaxed(&self->cell)))
-            break; /* the others wait for this thread, which must not read the clock */
-        if (!MODEL_CHECKED && now_ns() - since > AUTO_PREEMPTED_NS)
-            store_relaxed(&self->more[AUTO_CROWDED], 1);
+        state = auto_spin_for_grant(self, AUTO_LONG * spin_limit());
+        if (!still_waiting(state))
+            break;
+        crowded = crowded || now_ns() - since > AUTO_PREEMPTED_NS;
         if (auto_policy(lock) != AUTO_COHORTS)
             break;
     }
-    return wait_for_grant(&self->cell, &self->asleep, SPIN_THEN_PARK, true, NULL);
+    if (still_waiting(state))
+        state = wait_for_grant(&self->cell, &self->asleep, SPIN_THEN_PARK, true, NULL);
+    if (unlikely(crowded) && !MODEL_CHECKED) {
+        store_relaxed(&self->more[AUTO_CROWDED], 1);
+        store_relaxed(&self->more[AUTO_LONGEST], 0); /* the series ends */
+    }
+    return state;
 }
 
 /* The caller, which has released a lock in the middle of a series, is about to use this
@@ -154,18 +161,22 @@ static inline void auto_note_return(struct lock *lock)
     store_relaxed(&auto_record_of(lock)->away, (uint32_t)now_ns() - since);
 }
 
+/* What a thread is that has tried to join a cohort: not in one, as there is no queue or
+ * the policy has changed; the same, and a sleeper of the word; the leader; the
+ * holder. */
+enum auto_member { AUTO_OUTSIDE, AUTO_SLEEPER, AUTO_LEADER, AUTO_HOLDER };
+
 /* Joins the queue of the caller's NUMA node and waits until the caller is first there.
- * Returns its node, which is in the caller's cache then; or NULL if there is no queue,
- * or the lock's policy has changed; `*moved`: the caller has become a sleeper of the
- * word. */
-static inline struct waiter *auto_cohort_enter(struct lock *lock, bool *moved)
+ * The node of a leader or holder, stored to `*node`, is in the caller's cache then. */
+static inline enum auto_member auto_cohort_enter(struct lock *lock,
+                                                 struct waiter **node)
 {
     uint32_t index = current_cohort() % SIDE_BLOCKS_MAX;
     struct side_block *block =
         side_memory_get_unless_scarce(auto_directory(lock), index);
     if (!block)
-        return NULL;
-    struct waiter *self = waiter_take();
+        return AUTO_OUTSIDE;
+    struct waiter *self = *node = waiter_take();
     self->may_change = true;
     held_node_prepare(lock, self);
     store_relaxed(&self->more[AUTO_COHORT], block->link.id);
@@ -174,19 +185,20 @@ static inline struct waiter *auto_cohort_enter(struct lock *lock, bool *moved)
     held_nodes_expect(lock, self);
     uint32_t before = exchange_acq_rel(&block->words[0], self->link.id);
     if (!before)
-        return self;
+        return AUTO_LEADER;
     store_release(&waiter_at(before)->next, self->link.id);
-    if (auto_cohort_wait(lock, self) != WAITER_GRANTED) {
-        held_nodes_cancel(lock);
-        auto_give_moved(self);
-        *moved = true;
-        return NULL;
-    }
-    if (load_relaxed(auto_handovers(self)) || auto_policy(lock) == AUTO_COHORTS)
-        return self;
+    uint32_t state = auto_cohort_wait(lock, self);
+    if (state == WAITER_HANDED_OVER)
+        return AUTO_HOLDER;
+    if (state == WAITER_GRANTED && auto_policy(lock) == AUTO_COHORTS)
+        return AUTO_LEADER;
     held_nodes_cancel(lock);
-    auto_cohort_pass(self, auto_cohort_end(self), 0);
-    return NULL;
+    if (state != WAITER_GRANTED) {
+        auto_give_moved(self);
+        return AUTO_SLEEPER;
+    }
+    auto_cohort_pass(self, auto_cohort_end(self), 0, 0);
+    return AUTO_OUTSIDE;
 }
 
 #endif

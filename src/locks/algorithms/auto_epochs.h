@@ -113,21 +113,25 @@ static inline void auto_fall_back(struct lock *lock, struct auto_record *record)
     auto_settle(lock, record, AUTO_OPEN, auto_is_exclusive(lock) ? AUTO_TRIES : pause);
 }
 
-/* Returns whether the rate of the policy in use has changed much, and keeps it. A fall
- * has to last for two epochs. An open lock's rate depends on which threads happen to
- * have a CPU, so the highest one of the latest epochs is kept, and only a fall that
- * this does not explain counts. */
-static inline bool auto_has_changed(struct auto_record *record, uint32_t rate,
-                                    bool open)
+/* Returns whether the rate of the policy in use has changed much, and keeps it. A
+ * change has to last for two epochs, except a rise of an open lock's rate. That depends
+ * on which threads happen to have a CPU, and the one of cohorts on how many have come
+ * back since a trial. So of these the highest one of the latest epochs is kept, and
+ * only a fall that this does not explain counts. */
+static inline bool auto_has_changed(struct auto_record *record, uint32_t policy,
+                                    uint32_t rate)
 {
     uint32_t before = load_relaxed(&record->rate), bad = load_relaxed(&record->bad);
-    bool fallen = rate < (open ? before / 4 : before - before / 3);
-    store_relaxed(&record->bad, fallen && !bad);
-    if (fallen && !bad)
+    bool open = policy == AUTO_OPEN, varies = open || policy == AUTO_COHORTS;
+    bool fallen = rate < (varies ? before / 4 : before - before / 3);
+    bool changed = fallen || rate > before + before / 3;
+    bool once = changed && !bad && (fallen || (before && !open));
+    store_relaxed(&record->bad, once);
+    if (once)
         return false;
-    uint32_t kept = open && !fallen ? before - before / 32 : 0;
+    uint32_t kept = varies && !fallen ? before - before / 32 : 0;
     store_relaxed(&record->rate, rate > kept ? rate : kept);
-    return fallen || rate > before + before / 3;
+    return changed;
 }
 
 /* An epoch with the policy in use is over: is it time to try another one? */
@@ -137,7 +141,7 @@ static inline void auto_consider(struct lock *lock, struct auto_record *record,
     uint32_t before = load_relaxed(&record->rate);
     uint32_t left = load_relaxed(&record->left);
     bool open = auto_policy(lock) == AUTO_OPEN;
-    if (auto_has_changed(record, rate, open)) {
+    if (auto_has_changed(record, auto_policy(lock), rate)) {
         if (rate < before && !open) {
             auto_fall_back(lock, record);
             return;
@@ -177,13 +181,17 @@ static inline bool auto_is_gradual(struct lock *lock, const struct auto_record *
     return leaves || auto_policy(lock) == AUTO_COHORTS;
 }
 
-/* Returns whether threads that slept on the word of an open lock may still do so, which
- * hardly any waiter of an exclusive one does: each release wakes one of them, which may
- * take longer than to use the lock. */
+/* Returns whether threads that slept on the word of an open lock may still do so: each
+ * release wakes one of them, which may take longer than to use the lock. Hardly any
+ * waiter of an exclusive lock sleeps there. The first one of a shared lock does, too,
+ * so there it matters only if many threads have to come. */
 static inline bool auto_wakes_sleepers(struct lock *lock,
                                        const struct auto_record *record)
 {
-    return load_relaxed(&record->usual) == AUTO_OPEN && auto_is_exclusive(lock) &&
+    uint32_t policy = auto_policy(lock);
+    bool empties = policy == AUTO_EXCLUSIVE ||
+                   (policy == AUTO_SHARED && auto_is_crowded(record));
+    return load_relaxed(&record->usual) == AUTO_OPEN && empties &&
            load_relaxed(&lock->word) != AUTO_HELD;
 }
 
@@ -195,7 +203,9 @@ static inline void auto_enter(struct lock *lock, struct auto_record *record,
     uint32_t entries = load_relaxed(&record->left);
     bool slowly = auto_is_gradual(lock, record) && auto_has_queue(record) &&
                   rate < load_relaxed(&record->rate);
-    if ((slowly || auto_wakes_sleepers(lock, record)) && entries < AUTO_ENTRIES)
+    uint32_t most = auto_policy(lock) == AUTO_SHARED ? AUTO_ENTRIES_SHARED
+                                                     : AUTO_ENTRIES;
+    if ((slowly || auto_wakes_sleepers(lock, record)) && entries < most)
         store_relaxed(&record->left, entries + 1);
     else
         store_relaxed(&record->kind, AUTO_TRIAL);

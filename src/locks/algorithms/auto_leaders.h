@@ -30,7 +30,8 @@ static inline void auto_begin_series(struct waiter *self, uint32_t place,
                                      uint32_t uncounted, uint32_t longest)
 {
     store_relaxed(auto_handovers(self), uncounted);
-    store_relaxed(&self->more[AUTO_LONGEST], uncounted + longest);
+    bool crowded = load_relaxed(&self->more[AUTO_CROWDED]);
+    store_relaxed(&self->more[AUTO_LONGEST], crowded ? 0 : uncounted + longest);
     store_relaxed(&self->more[AUTO_PLACE], place);
 }
 

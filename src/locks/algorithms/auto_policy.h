@@ -67,13 +67,17 @@ enum {
     AUTO_TRIES_MOST = 64,
     AUTO_TRIES_COHORTS = 16, /* the first try from cohorts; later pauses, times this */
     AUTO_CPUS_COHORTS = 4,
-    AUTO_ENTRIES = 4,
+    AUTO_ENTRIES = 4,        /* of a trial, more than one */
+    AUTO_ENTRIES_SHARED = 1, /* the same */
     AUTO_FORGET = 16,     /* trials; then the threads that wait are counted anew */
     AUTO_SHORT = 3,       /* quarters of the time between two uses; the rest is a use */
     AUTO_FAST = 1 << 10,  /* uses in 2^20 ns: sections are short */
     AUTO_AVOID = 1 << 16, /* times this: how many trials left cohorts out last */
     AUTO_PROOFS = 8,      /* epochs; longer than the scheduler lets a thread wait */
 };
+
+/* Set before the first lock has cohorts; a thread that is in one has seen that. */
+extern struct atomic_u8 auto_cohorts_exist __attribute__((visibility("hidden")));
 
 static inline uint32_t auto_policy(struct lock *lock)
 {
@@ -95,6 +99,8 @@ static inline uint64_t auto_slice_ns(const struct lock *lock)
 
 static inline void auto_choose(struct lock *lock, uint32_t policy)
 {
+    if (policy == AUTO_COHORTS && !load_relaxed(&auto_cohorts_exist))
+        store_relaxed(&auto_cohorts_exist, 1);
     uint32_t others = load_relaxed(&lock->mode) & ~(uint32_t)AUTO_POLICY_BITS;
     store_release(&lock->mode,
                   (uint8_t)(others | policy << AUTO_POLICY_SHIFT)); /* see auto.h */

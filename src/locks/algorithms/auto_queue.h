@@ -142,25 +142,24 @@ static inline void auto_give_moved(struct waiter *self)
 static inline bool auto_queue_pass(struct lock *lock, struct waiter *self,
                                    enum waiter_state granted, uint32_t uncounted)
 {
-    bool abandoned = false;
+    struct waiter *first = self; /* given back last: that takes time */
     uint32_t series = load_relaxed(&self->more[AUTO_SERIES]);
-    while (true) {
+    bool passed = false;
+    while (!passed) {
         uint32_t next = load_acquire(&self->next), last = self->link.id;
         if (!next && !compare_exchange_release(auto_tail(lock), &last, 0))
             next = auto_link_of(self);
-        if (abandoned)
+        if (self != first)
             give_abandoned(lock, self);
-        else
-            waiter_give(self);
         if (!next)
-            return false;
+            break;
         self = waiter_at(next);
         store_relaxed(&self->more[AUTO_UNCOUNTED], uncounted);
         store_relaxed(&self->more[AUTO_SERIES], series);
-        if (grant_as(&self->cell, granted, true))
-            return true;
-        abandoned = true;
+        passed = grant_as(&self->cell, granted, true);
     }
+    waiter_give(first);
+    return passed;
 }
 
 static inline void auto_queue_leave(struct lock *lock, struct waiter *self)

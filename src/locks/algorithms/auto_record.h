@@ -20,7 +20,7 @@ struct auto_record {
     struct atomic_u32 tried;   /* number of trials */
     struct atomic_u32 pause;   /* epochs between two trials */
     struct atomic_u32 left;    /* epochs until the next trial, or the end of a proof */
-    struct atomic_u32 bad;     /* epochs in a row with a far lower rate */
+    struct atomic_u32 bad;     /* the last epoch's rate was far from the others' */
     struct atomic_u32 avoided; /* trials for which cohorts are left out; AUTO_AVOID */
     struct atomic_u32 spins;   /* AUTO_OPEN: a waiter spins, see auto.h; a hint */
     struct atomic_u32 away;    /* ns from a release by a cohort to the next use */

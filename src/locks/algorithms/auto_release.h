@@ -68,7 +68,7 @@ static inline void auto_end_series(struct lock *lock, struct waiter *node,
         auto_release_word(lock);
     }
     if (stays)
-        auto_cohort_pass(node, next, 0);
+        auto_cohort_pass(node, next, 0, 0);
 }
 
 /* The holder of this node hands the lock over within its cohort, or releases it. */
@@ -78,24 +78,14 @@ static __attribute__((noinline, unused)) void auto_hand_over(struct lock *lock,
     held_node_release(lock, node, auto_forget);
     uint32_t next = load_acquire(&node->next);
     uint32_t handovers = load_relaxed(auto_handovers(node)) + 1;
-    if (next && handovers <= load_relaxed(&node->more[AUTO_LONGEST]) &&
-        !load_relaxed(&node->more[AUTO_CROWDED]))
-        auto_cohort_pass(node, next, handovers);
+    uint32_t longest = load_relaxed(&node->more[AUTO_LONGEST]);
+    if (next && handovers <= longest)
+        auto_cohort_pass(node, next, handovers, longest);
     else
         auto_end_series(lock, node, handovers);
     if (handovers == AUTO_MIDDLE)
         store_relaxed(&held_nodes()->released, (uint32_t)now_ns());
     expect_wait(true); /* the next attempt reads the lock before it writes */
-}
-
-/* The caller has nodes. If it holds the lock by one of them, releases it by that, and
- * returns true. */
-static __attribute__((noinline, unused)) bool auto_unlock_own_node(struct lock *lock)
-{
-    struct waiter *node = held_nodes_take(lock, held_nodes_count());
-    if (node)
-        auto_hand_over(lock, node);
-    return node;
 }
 
 /* The lock is held by a node that is not in the caller's cache. */

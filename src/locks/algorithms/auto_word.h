@@ -60,13 +60,16 @@ static inline bool auto_await_grant(struct waiter *self,
            WAITER_WAITING;
 }
 
-/* Spins so many times, or until the waiter is granted something. The first pause is a
- * short one: the others then await the cell only, and not what was read before. */
-static inline void auto_spin_for_grant(struct waiter *self, uint32_t spins)
+/* Spins so many times, or until the waiter is granted something; returns its state
+ * (acquire: pairs with the grant). The first pause is a short one: the others then
+ * await the cell only, and not what was read before. */
+static inline uint32_t auto_spin_for_grant(struct waiter *self, uint32_t spins)
 {
+    uint32_t state;
     spins -= spins ? relax_at_most(1) : 0;
-    while (spins && still_waiting(load_relaxed(&self->cell)))
+    while (still_waiting(state = load_acquire(&self->cell)) && spins)
         spins -= relax_at_most(spins);
+    return state;
 }
 
 /* The first waiter demands that the next release grants it the lock, and spins for so

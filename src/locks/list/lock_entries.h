@@ -133,12 +133,25 @@ static inline __attribute__((always_inline)) void clear_body(struct lock *lock,
                                                  : name##_unlock_slowly(lock);         \
     }
 
-/* prefix_unlock also clears the owner, unless a node holds the lock: it reads the lock
- * first, so the cache is asked for such a lock only. */
+/* The cache comes first here, too, once any lock is held by nodes. prefix_unlock clears
+ * the owner, unless the lock is held by a node that the cache lacks, and repairs the
+ * lock in a forked child. */
 #define DEFINE_UNLOCK_OWN_KEPT_WORD(name, prefix, word, ...)                           \
+    static __attribute__((noinline)) int name##_unlock_slowly(struct lock *lock)       \
+    {                                                                                  \
+        struct waiter *node = held_nodes_take(lock, held_nodes_count());               \
+        if (node) {                                                                    \
+            prefix##_hand_over(lock, node);                                            \
+        } else {                                                                       \
+            expect_wait(false); /* makes the id known, if it only was not yet */       \
+            prefix##_unlock(lock __VA_ARGS__);                                         \
+        }                                                                              \
+        return 0;                                                                      \
+    }                                                                                  \
     static FAST int name##_unlock_entry(struct lock *lock)                             \
     {                                                                                  \
-        prefix##_before_release(lock);                                                 \
+        if (unlikely(prefix##_uses_nodes()) && !current_thread_if_known())             \
+            return name##_unlock_slowly(lock);                                         \
         prefix##_unlock(lock __VA_ARGS__);                                             \
         return 0;                                                                      \
     }
