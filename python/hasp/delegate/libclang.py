@@ -23,6 +23,7 @@ NOT = 10
 INCREMENTS = (1, 2, 3, 4)
 ADDRESS_OF = 5
 DEREFERENCE = 6
+FOR_GCC = Path(__file__).resolve().parent / "headers"
 RESOURCE_HEADERS = (
     "/usr/lib/llvm-{}/lib/clang/*/include",
     "/usr/lib/clang/{}*/include",
@@ -159,6 +160,12 @@ def file_handle(cursor: Any) -> int | None:
     location = library.clang_getCursorLocation(cursor)
     library.clang_getExpansionLocation(location, ctypes.byref(handle), None, None, None)
     return handle.value
+
+
+def header_options(headers: Path) -> list[str]:
+    """Return the options with which libclang reads the headers of header_folder()."""
+    own = [] if headers in _clang_folders("") else ["-isystem", str(FOR_GCC)]
+    return ["-nobuiltininc", *own, "-isystem", str(headers)]
 
 
 @cache

@@ -18,6 +18,7 @@ from hasp.delegate.libclang import (
     file_handle,
     file_offset,
     header_folder,
+    header_options,
     parse,
     skipped_ranges,
 )
@@ -199,7 +200,7 @@ class Unit:
         flags = [*shlex.split(settings()["cflags"]), *LENIENT, "-ferror-limit=0"]
         headers = header_folder(command.compiler)
         if headers:
-            flags += ["-nobuiltininc", "-isystem", str(headers)]
+            flags += header_options(headers)
         options = [*command.options, *flags]
         self.translation_unit = parse(command.file, options, command.directory)
         self._require_success(headers)
