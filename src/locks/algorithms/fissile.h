@@ -38,7 +38,7 @@ _Static_assert((int)FISSILE_BYPASSES <= (int)OUTER_LATCH_COUNT, "counted in mode
 
 static inline bool fissile_fast(struct lock *lock)
 {
-    return outer_latch_fast(lock);
+    return current_thread_if_known() ? outer_latch_fast(lock) : outer_latch_look(lock);
 }
 
 static inline bool fissile_trylock(struct lock *lock)
@@ -114,7 +114,10 @@ fissile_wait(struct lock *lock, const struct deadline *deadline)
 
 static inline void fissile_unlock(struct lock *lock)
 {
-    outer_latch_unlock(lock, FISSILE_BYPASSES);
+    /* The next first attempt reads before it writes (fissile_fast), and leaves the line
+     * to the alpha. */
+    if (unlikely(outer_latch_unlock(lock, FISSILE_BYPASSES)))
+        expect_wait(true);
 }
 
 static inline void fissile_before_release(struct lock *lock)

@@ -71,6 +71,13 @@ static inline bool outer_latch_fast(struct lock *lock)
     return latch_take(outer_latch_of(lock));
 }
 
+/* The same, but reads before it writes. */
+static inline bool outer_latch_look(struct lock *lock)
+{
+    struct latch *latch = outer_latch_of(lock);
+    return latch_is_free(latch) && latch_take(latch);
+}
+
 static inline bool outer_latch_trylock(struct lock *lock)
 {
     struct latch *latch = outer_latch_of(lock);
@@ -80,7 +87,8 @@ static inline bool outer_latch_trylock(struct lock *lock)
            latch_take_kept(latch);
 }
 
-static inline __attribute__((always_inline)) void outer_latch_unlock(struct lock *lock,
+/* Returns whether the latch is kept: then the caller's next attempt will fail. */
+static inline __attribute__((always_inline)) bool outer_latch_unlock(struct lock *lock,
                                                                      uint32_t bypasses)
 {
     uint32_t kept = 0;
@@ -92,6 +100,7 @@ static inline __attribute__((always_inline)) void outer_latch_unlock(struct lock
             kept = LATCH_KEPT;
     }
     latch_release(outer_latch_of(lock), kept);
+    return kept != 0;
 }
 
 #endif
