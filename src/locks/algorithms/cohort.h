@@ -164,7 +164,7 @@ cohort_acquire(struct lock *lock, const struct cohort *cohort,
         return cohort_acquire_alone(lock, cohort->global, deadline);
     struct cohort_node *node = cohort_node_of(block);
     struct waiter *self = cohort_node_take(lock, block->link.id);
-    cohort->local->timedlock(&node->local, NULL);
+    cohort->local->queue(&node->local);
     if (!load_relaxed(cohort_handovers(node))) {
         cohort->global->queue(lock);
         if (!load_relaxed(&lock->mode)) /* else the word stands (I4) */
