@@ -50,7 +50,8 @@ the lock, so that any thread may release it.
 `alock` creates a lock's array when a thread first waits for it. With all threads of the
 EPYC on 512 locks that takes most of the millisecond that is simulated; over 4 ms it
 reaches 0.85 of the published form. For the same reason, over 4 ms `c-tkt-tkt` and
-`hticket` reach 1.00 on the Xeon and 1.04 to 1.05 here, and `c-ptl-tkt` 0.94 and 0.84.
+`hticket` reach 0.99 to 1.00 on the Xeon and 1.06 to 1.07 here, and `c-ptl-tkt` 0.92 and
+0.86.
 
 `fissile` shows word and owner before it hands its queue over, as the next waiter
 watches their line from then on. The same order, and a shuffler that continues where the
