@@ -27,9 +27,9 @@ def throughput(runs: Runs, lock: str, threads: int, changed=None) -> float:
     return runs.run([case], 1)[case].throughput
 
 
-def nested() -> Load:
-    """Return threads that hold the second lock three times inside the first."""
-    outer = site(1, inner=((1, 3.0),), hold_ns=100.0)
+def nested(times: float = 3.0) -> Load:
+    """Return threads that hold the second lock so many times inside the first."""
+    outer = site(1, inner=((1, times),), hold_ns=100.0)
     rate = 1 / 2200
     role = Role("w", 1, True, 1500.0, ((0, 1.0),), (100.0, 200.0), (0.0, 0.0), rate)
     return Load((outer, site(2, hold_ns=200.0)), (role,))
@@ -45,6 +45,10 @@ def test_inner_sections_keep_the_outer_lock_busy(runs) -> None:
     busy = simulated.run([many], 1)[many].busy
     assert busy[0] > 0.95
     assert busy[1] < 0.95
+
+
+def test_thousands_of_sections_may_be_inside_one(runs) -> None:
+    assert throughput(runs(nested(2000.0)), "ticket", 1) < 1 / (2000 * 200)
 
 
 def test_threads_of_other_roles_take_the_lock_but_are_not_counted(runs) -> None:

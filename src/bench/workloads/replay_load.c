@@ -7,6 +7,8 @@
 
 enum { ITEMS_MOST = 65536 };
 static const uint64_t TIME_MOST = 3600000000000; /* ns */
+/* Of sections inside one, or items put by one, in permille: a million of them. */
+static const uint64_t INSIDE_MOST = 1000000000;
 
 struct reader {
     struct run *run;
@@ -75,7 +77,7 @@ static void read_site(struct reader *reader, struct replay_load *load, unsigned 
     site->inner = made(reader, site->inner_count, sizeof *site->inner);
     for (unsigned i = 0; i < site->inner_count && !reader->failed; i++) {
         site->inner[i].site = next_index(reader, load->site_count);
-        site->inner[i].times = next_number(reader, 1000000);
+        site->inner[i].times = next_number(reader, INSIDE_MOST);
         if (site->inner[i].site <= index && !reader->failed) {
             reader->failed = true;
             explain(reader->run, "%s: site %u contains an earlier one",
@@ -128,7 +130,7 @@ static void read_role(struct reader *reader, struct replay_load *load,
     for (unsigned i = 0; i < load->site_count && !reader->failed; i++) {
         role->uses[i].hold = cycles_of_ns(next_number(reader, TIME_MOST));
         role->uses[i].reads = next_number(reader, 1000);
-        role->uses[i].puts = next_number(reader, 1000000);
+        role->uses[i].puts = next_number(reader, INSIDE_MOST);
         role->uses[i].takes = next_number(reader, 1);
         role->takes |= role->uses[i].takes;
         refuse_wrong_use(reader, load, role, i);
