@@ -31,6 +31,7 @@ struct line {
     uint16_t few[FEW], former[FEW]; /* these cores, unless they are more */
     uint8_t state;                  /* enum machine_state */
     bool touched;
+    bool migrated; /* the owner took it by a load, and has not written since */
     bool kept; /* the owner already held it, and may read before written_at */
 };
 static_assert(sizeof(struct line) == 1 << RECORD_SHIFT, "a line fits a cache line");

@@ -53,6 +53,8 @@
  *   model.store_buffer             entries of the store buffer
  *   model.misses_in_flight independent misses that a core can have in flight; 1: the
  *                          core executes in order
+ *   model.migratory        1: a load takes a line from the core that has modified it,
+ *                          as a store is likely to follow; 0: they share it
  *   model.hashed_home      1: the homes of lines are hashed over all places; 0: a line
  *                          has its home in the place that first touched its page
  *   model.cold_after model.cold_start   cycles that are added after a pause of at least
@@ -130,6 +132,7 @@ struct machine {
     struct {
         uint64_t occupancy_permille, home_occupancy_permille, occupancy_least;
         uint64_t grace_permille, store_buffer, misses_in_flight, hashed_home;
+        uint64_t migratory;
         uint64_t cold_after, cold_start;
     } model;
     struct {

@@ -64,8 +64,10 @@ uint64_t simulated_load(const void *address, unsigned size)
             epoch--; /* a copy of the previous epoch, lost or about to be */
         issue_hit(self);
     } else {
-        if (at == UINT64_MAX)
+        if (at == UINT64_MAX) {
             at = request(line, self, MACHINE_LOAD, self->now);
+            epoch = line->epoch; /* the request may have begun it */
+        }
         block_until(self, at);
         self->now += machine.local.code;
     }

@@ -154,6 +154,19 @@ static void end_epoch(struct line *line, unsigned keeper, uint64_t lost)
         watchers_lose(line, lost);
 }
 
+/* A load takes the line from its owner, who has modified it, as machine.h says. It is
+ * shared as usual if yet another core reads it before the new owner writes. */
+static void migrate(struct line *line, const struct thread *thread, uint64_t done,
+                    uint64_t lost)
+{
+    end_epoch(line, thread->core, lost);
+    line->migrated = true;
+    line->owner = thread->core;
+    line->writer = thread->cpu;
+    line->written_at = done;
+    line_hold(line, thread->core);
+}
+
 static void read_by(struct line *line, const struct thread *thread, uint64_t done,
                     uint64_t lost)
 {
@@ -171,6 +184,10 @@ static void read_by(struct line *line, const struct thread *thread, uint64_t don
         line->written_at = done;
     } else if (exclusive(line)) {
         const bool dirty = line->state == MACHINE_MODIFIED;
+        if (dirty && machine.model.migratory && !line->migrated) {
+            migrate(line, thread, done, lost);
+            return;
+        }
         give_grace(line_number(line), line->owner, lost);
         if (line->would_be_writers)
             watchers_lose(line, lost); /* their exclusive ownership */
@@ -190,6 +207,7 @@ static void written_by(struct line *line, const struct thread *thread,
     const bool at_home = machine.protocol == HOME_EXECUTED;
     end_epoch(line, thread->core, lost);
     line->state = MACHINE_MODIFIED;
+    line->migrated = false;
     line->written_at = done;
     line->writer = thread->cpu;
     line->last_writer = thread->index;
@@ -238,6 +256,7 @@ void line_evict(struct line *line, uint64_t now)
 
 void watchers_miss(struct line *line, const struct thread *thread, uint64_t time)
 {
+    line->migrated = false;
     if (line_exclusive(line, thread) && (!cores_are_shared() || !line->watchers))
         return;
     line->epoch++;

@@ -17,6 +17,7 @@ const struct measure measures[] = {
     {"coherence", 1, CPUS_MAX, 100, measure_coherence,
      "an operation on a line by state; CPUs are measurer, holder, sharers"},
     {"chase", 1, 1, 20, measure_chase, "a load from memory of --bytes"},
+    {"atomic", 1, 1, 100, measure_atomic, "an atomic operation on a line of its own"},
     {"issue", 1, 1, 100, measure_issue, "a cached access beside an atomic one"},
     {"timer", 1, 1, 100, measure_timer, "an ordered reading of the cycle counter"},
     {"pause", 1, 1, 100, measure_pause, "one pause of a waiting thread"},

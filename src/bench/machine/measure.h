@@ -53,6 +53,7 @@ extern const unsigned measure_count;
 bool measure_clock(const struct request *request);
 bool measure_coherence(const struct request *request);
 bool measure_chase(const struct request *request);
+bool measure_atomic(const struct request *request);
 bool measure_issue(const struct request *request);
 bool measure_timer(const struct request *request);
 bool measure_pause(const struct request *request);

@@ -23,6 +23,9 @@ const struct state states[] = {
      4,
      {{MEASURER, STORE}, {MEASURER, EVICT}, {MEASURER, LOAD}, {HOLDER, LOAD}},
      MEASURER},
+    /* The measuring CPU has loaded a line that the other had modified. If the protocol
+     * gave it the only copy, a store is as fast as to an own line. */
+    {"taken", 2, 2, {{HOLDER, STORE}, {MEASURER, LOAD}}, MEASURER},
     /* Probes: the intended holder itself executes the operation. If that is fast, it
      * has a copy, and for a store, the only one. */
     {"probe_modified", 2, 2, {{MEASURER, STORE}, {HOLDER, STORE}}, HOLDER},
@@ -38,6 +41,12 @@ const struct state states[] = {
      {{HOLDER, STORE}, {HOLDER, EVICT}, {HOLDER, LOAD}, {MEASURER, LOAD}},
      HOLDER},
     {"probe_invalid", 2, 2, {{HOLDER, STORE}, {HOLDER, EVICT}}, HOLDER},
+    /* The CPU that took the line has a copy even after the other has read it again. */
+    {"probe_taken",
+     2,
+     3,
+     {{HOLDER, STORE}, {MEASURER, LOAD}, {HOLDER, LOAD}},
+     MEASURER},
 };
 const unsigned state_count = sizeof states / sizeof states[0];
 

@@ -96,6 +96,7 @@ def test_the_machine_file_can_be_simulated(measured: Path) -> None:
     assert described.figures["local", "timer"] > 0
     issue = described.figures["local", "issue_millicycles"]
     assert 0 < issue < 1000 * described.figures["local", "l1"]
+    assert described.figures["model", "migratory"] in (0, 1)
 
 
 @needs_two

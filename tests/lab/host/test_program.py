@@ -156,7 +156,8 @@ def test_an_access_beside_an_atomic_takes_less_than_its_latency(program: str) ->
 
 
 @pytest.mark.parametrize(
-    "name", ["timer", "pause", "call", "switch", "wake", "waking", "slice"]
+    "name",
+    ["atomic", "timer", "pause", "call", "switch", "wake", "waking", "slice"],
 )
 def test_scheduling(program: str, name: str) -> None:
     cpus = CPUS[:2] if name.startswith("wak") else CPUS[:1]

@@ -122,6 +122,47 @@ def test_threads_that_only_read_the_clock_share_a_cpu(
 
 
 @pytest.mark.parametrize("system", ["Opteron", "Xeon"])
+def test_an_atomic_operation_is_measured(
+    system: str, build_dir: Path, flat_files: dict[str, Path]
+) -> None:
+    [row] = measure(build_dir, flat_files[system], "atomic", "--cpus=0")
+    local = machine.load(MACHINES[system]).figures
+    expected = local["local", "atomic"] + local["local", "code"]
+    assert statistics.median(row["cycles"]) / row["batch"] == pytest.approx(
+        expected, rel=0.01
+    )
+
+
+@pytest.mark.parametrize("system", ["Opteron", "Xeon"])
+@pytest.mark.parametrize("migratory", [0, 1])
+def test_a_load_takes_a_modified_line_on_some_machines(
+    system: str,
+    migratory: int,
+    build_dir: Path,
+    flat_files: dict[str, Path],
+    tmp_path: Path,
+) -> None:
+    """A store that follows is local then, and the former owner has no copy."""
+    flat = tmp_path / "flat"
+    text = flat_files[system].read_text()
+    flat.write_text(
+        text.replace("model.migratory 0\n", f"model.migratory {migratory}\n")
+    )
+    words = ("coherence", "--cpus=0,1", "--samples=20", "--batch=1", "--lines=4")
+    found = {
+        (row["operation"], row["state"]): statistics.median(row["cycles"])
+        - statistics.median(row["overheads"])
+        for row in measure(build_dir, flat, *words)
+    }
+    modified, own = found["load", "modified"], found["store", "mine"]
+    assert (found["store", "taken"] == own) == bool(migratory)
+    assert (found["load", "probe_owned"] == modified) == bool(migratory)
+    # Once the former owner has read it again, both have a copy.
+    assert found["load", "probe_taken"] == found["load", "mine"]
+    assert found["store", "probe_taken"] > own
+
+
+@pytest.mark.parametrize("system", ["Opteron", "Xeon"])
 @pytest.mark.parametrize("millicycles", [0, 250])
 def test_accesses_beside_an_atomic_are_measured(
     system: str,
@@ -219,7 +260,8 @@ def test_hasp_machine_measures_a_simulated_machine(hasp: Any, tmp_path: Path) ->
     }
     assert fai[max(fai)] < max(fai.values())
     assert {row["name"] for row in rows if row["kind"] == "wait"} == {
-        *("issue", "timer", "pause", "call", "switch", "wake", "waking", "slice")
+        *("atomic", "issue", "timer", "pause", "call", "switch", "wake", "waking"),
+        "slice",
     }
     watts = {row["way"]: row["watts"] for row in rows if row["kind"] == "energy"}
     assert watts["active"] > watts["pausing"] > watts["parked"] > 0

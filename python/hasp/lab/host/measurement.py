@@ -22,6 +22,7 @@ from hasp.lab.host.target import Row, Target
 SCHEMA = "hasp.machine/1"
 STATES = ("modified", "owned", "exclusive", "shared", "invalid")
 MINE = ("mine", "owned_mine", "shared_mine")
+TAKEN = "taken"  # loaded after another CPU had modified it
 OPERATIONS = ("load", "store", "cas", "fai", "tas", "swap")
 CONTENDED = ("cas", "cas-fai", "fai", "tas", "swap")
 PATTERNS = ("one-way", "round-trip", "client-server")
@@ -134,6 +135,7 @@ class Session:
         numbers = [cpu.number for cpu in self.target.topology.cpus]
         cpu = str(numbers[0])
         named: list[tuple[str, tuple[object, ...], float]] = [
+            ("atomic", ("atomic", "--cpus", cpu), 0.03),
             ("issue", ("issue", "--cpus", cpu), 0.03),
             ("timer", ("timer", "--cpus", cpu), 0.03),
             ("pause", ("pause", "--cpus", cpu), 0.03),
@@ -153,7 +155,7 @@ class Session:
         # Programs run at ordinary priority, so measure that. What needs no system call
         # costs the same either way.
         self.bursts["wait", name] += self.target.bursts(
-            *words, real_time=name in {"issue", "timer", "pause"}
+            *words, real_time=name in {"atomic", "issue", "timer", "pause"}
         )
 
     def pause_cycles(self) -> int:

@@ -12,7 +12,7 @@ from hasp.base.durations import format_duration, three_digits
 from hasp.base.output import table
 from hasp.lab.host import heat
 from hasp.lab.host.measurement import MINE, OPERATIONS, STATES
-from hasp.lab.host.rows import of_kind
+from hasp.lab.host.rows import loads_take_modified, of_kind
 from hasp.lab.host.target import Row
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 9  # of thread counts
 WAITS = {
+    "atomic": "an atomic operation on a line of the CPU's own",
     "issue": "a load or store beside an atomic operation, all cached",
     "timer": "an ordered reading of the cycle counter",
     "pause": "one pause instruction of a spinning thread",
@@ -30,6 +31,7 @@ WAITS = {
     "slice": "time slice of a thread while another is ready",
 }
 DASH = "-"
+TAKES = "loads take lines that other CPUs have modified: stores to them are then local"
 
 
 def show(out: Console, rows: Sequence[Row]) -> None:
@@ -107,6 +109,8 @@ def _lines(out: Console, rows: Sequence[Row]) -> None:
             form.add_row(operation, *cells)
         out.print(form)
         out.print(_caption(chosen))
+        if loads_take_modified(chosen):
+            out.print(TAKES)
         out.print()
 
 

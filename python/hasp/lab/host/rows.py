@@ -21,6 +21,7 @@ from hasp.lab.host.measurement import (
     OPERATIONS,
     SCHEMA,
     STATES,
+    TAKEN,
     Session,
 )
 from hasp.lab.host.pairs import Cast
@@ -31,6 +32,34 @@ from hasp.lab.host.target import Row
 def of_kind(rows: Iterable[Row], kind: str) -> list[Row]:
     """Return the rows of one kind, in order."""
     return [row for row in rows if row["kind"] == kind]
+
+
+def mean_cycles(
+    rows: Iterable[Row], operation: str, state: str, relation: str | None = None
+) -> float | None:
+    """Return the mean over the measured directions; None if there are none.
+
+    Without `relation`, over all pairs of CPUs.
+    """
+    found = [
+        float(row["cycles"])
+        for row in of_kind(rows, "line")
+        if (row["operation"], row["state"]) == (operation, state)
+        and row["relation"] == (relation or row["relation"])
+        and not row["absent"]
+    ]
+    return sum(found) / len(found) if found else None
+
+
+def loads_take_modified(rows: Sequence[Row]) -> bool | None:
+    """Return whether a load takes a line that another CPU has modified.
+
+    A store to it is then as fast as to an own line, and not as slow as to a shared one.
+    None: this was not measured.
+    """
+    taken = mean_cycles(rows, "store", TAKEN)
+    shared = mean_cycles(rows, "store", "shared_mine")
+    return None if taken is None or shared is None else taken < shared / 2
 
 
 class Results:
@@ -122,7 +151,7 @@ class Results:
         for cast in self.session.casts:
             if self.topology.known and not self.session.target.simulated:
                 self._check_states(cast)
-            for state in (*STATES, *MINE):
+            for state in (*STATES, *MINE, TAKEN):
                 for operation in OPERATIONS:
                     yield from self._line(cast, operation, state)
         for key, figure in self.figures.items():

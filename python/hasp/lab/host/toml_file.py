@@ -15,7 +15,7 @@ from pathlib import Path
 from hasp.base.errors import HaspError
 from hasp.base.files import write_file
 from hasp.lab.host.placement import Places, places_of
-from hasp.lab.host.rows import of_kind
+from hasp.lab.host.rows import loads_take_modified, mean_cycles, of_kind
 from hasp.lab.host.target import Row
 
 # Operation names in the file, and in the rows.
@@ -89,6 +89,7 @@ def text_of(rows: Sequence[Row]) -> str:
     _sharers(body, rows)
     for name, operation in OPERATIONS.items():
         _latency(body, rows, places, name, operation)
+    _model(body, rows)
     _scheduler(body, rows, first["cycles_per_second"])
     _power(body, rows, places)
     model = first["host"]["cpu_model"]
@@ -172,17 +173,17 @@ def _local(body: _Text, rows: Sequence[Row]) -> None:
     body.figure("l2", loads.get("L2"), 1)
     llc = loads.get("LLC", loads.get("L2"))
     if llc is None:
-        llc = _cell(rows, None, "load", "exclusive") or 10 * l1
+        llc = mean_cycles(rows, "load", "exclusive") or 10 * l1
         body.estimates["local.llc"] = "not measured: taken from a line of another CPU"
     body.figure("llc", llc, 1)
     ram = loads.get("RAM")
     if ram is None:
-        ram = _cell(rows, None, "load", "invalid") or 5 * llc
+        ram = mean_cycles(rows, "load", "invalid") or 5 * llc
         body.estimates["local.ram"] = "not measured: taken from an evicted line"
     body.figure("ram", ram, 1)
-    body.figure("atomic", _own(rows, "cas"), 1)
-    body.figure("store", _own(rows, "store"), 1)
     waits = {row["name"]: row["cycles"] for row in of_kind(rows, "wait")}
+    body.figure("atomic", waits.get("atomic", _own(rows, "cas")), 1)
+    body.figure("store", _own(rows, "store"), 1)
     body.figure("timer", waits.get("timer"))
     body.figure("pause", waits.get("pause"), 1)
     if "issue" in waits:
@@ -209,33 +210,19 @@ def _sharers(body: _Text, rows: Sequence[Row]) -> None:
     body.figure("store_millicycles", slope)
 
 
-def _cell(
-    rows: Sequence[Row], relation: str | None, operation: str, state: str
-) -> float | None:
-    """Return the mean over the measured directions; None if there are none."""
-    found = [
-        row["cycles"]
-        for row in of_kind(rows, "line")
-        if (row["operation"], row["state"]) == (operation, state)
-        and row["relation"] == (relation or row["relation"])
-        and not row["absent"]
-    ]
-    return sum(found) / len(found) if found else None
-
-
 def _latency(
     body: _Text, rows: Sequence[Row], places: Places, name: str, operation: str
 ) -> None:
     body.table(f"latency.{name}", f"MEASURED, {operation}")
     for state in STATES:
         cells = {
-            distance: _cell(rows, places.relation[distance], operation, state)
+            distance: mean_cycles(rows, operation, state, places.relation[distance])
             for distance in places.distances
         }
         if any(cell is None for cell in cells.values()) and state == "shared":
             other, why = STAND_INS["load" if operation == "load" else "other"]
             cells = {
-                distance: _cell(rows, places.relation[distance], operation, other)
+                distance: mean_cycles(rows, operation, other, places.relation[distance])
                 for distance in places.distances
             }
             body.estimates[f"latency.{name}.{state}"] = why
@@ -246,6 +233,13 @@ def _latency(
             for distance, cell in cells.items()
         )
         body.lines.append(f"{state} = {{ {row} }}")
+
+
+def _model(body: _Text, rows: Sequence[Row]) -> None:
+    takes = loads_take_modified(rows)
+    if takes is not None:
+        body.table("model", "MEASURED, stores to a line that another CPU had modified")
+        body.figure("migratory", takes)
 
 
 def _scheduler(body: _Text, rows: Sequence[Row], rate: float) -> None:
