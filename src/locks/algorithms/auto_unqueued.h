@@ -43,13 +43,17 @@ static inline bool auto_spin_open(struct lock *lock)
     return false;
 }
 
-/* One waiter of an open lock spins; the others sleep at once, as in futex.h. Returns
- * whether it has acquired the lock. A spinner of a parent process does not count. */
+/* One waiter of an open lock spins; the others sleep at once, as in futex.h. If threads
+ * outnumber CPUs, all do: those that are woken come soon enough, and each look would
+ * take the line from the holder. Returns whether the caller has acquired the lock. A
+ * spinner of a parent process does not count. */
 static inline bool auto_spin_alone(struct lock *lock)
 {
-    struct atomic_u32 *spins = &auto_record_of(lock)->spins;
+    struct auto_record *record = auto_record_of(lock);
+    struct atomic_u32 *spins = &record->spins;
     uint32_t now = fork_generation() + 1;
-    if (load_relaxed(spins) == now || exchange_relaxed(spins, now) == now)
+    if (auto_is_crowded(record) || load_relaxed(spins) == now ||
+        exchange_relaxed(spins, now) == now)
         return false;
     bool acquired = auto_spin_open(lock);
     store_relaxed(spins, 0);
@@ -57,14 +61,17 @@ static inline bool auto_spin_alone(struct lock *lock)
 }
 
 /* Sleeps on the word while the lock is open. Returns false if the deadline has passed.
- * `*acquired` is set once the caller holds the lock. */
+ * `*acquired` is set once the caller holds the lock: a thread that was woken claims it
+ * before it reads the policy, so that the line comes to it only once. */
 static inline bool auto_sleep_while_open(struct lock *lock, bool *acquired,
                                          const struct deadline *deadline)
 {
     bool in_time = true;
     auto_note_waiting(lock);
-    while (in_time && !*acquired && auto_policy(lock) == AUTO_OPEN)
+    while (in_time && !*acquired && auto_policy(lock) == AUTO_OPEN) {
         in_time = auto_sleep(lock, acquired, deadline);
+        *acquired = *acquired || auto_claim(lock);
+    }
     return in_time;
 }
 

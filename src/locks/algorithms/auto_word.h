@@ -29,10 +29,11 @@ static inline struct atomic_u32 *auto_demand_of(struct lock *lock)
 }
 
 /* Acquires the word if it is free; otherwise makes it 2 at least, so that a release
- * wakes a sleeper. Returns whether it has acquired. */
+ * wakes a sleeper. Returns whether it has acquired. It does not read the word first:
+ * the line would come to the caller twice. */
 static inline bool auto_claim(struct lock *lock)
 {
-    uint32_t seen = load_relaxed(&lock->word);
+    uint32_t seen = 0;
     while (seen < AUTO_SLEEPERS)
         if (compare_exchange_acquire(&lock->word, &seen, AUTO_SLEEPERS))
             return seen == 0;
