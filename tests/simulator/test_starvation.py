@@ -48,3 +48,18 @@ def test_sleepers_woken_in_vain_get_the_lock(
     ours = simulate(machine, "one-lock", "--lock=futex", *arguments)
     assert ours["longest_gap_ns"] < 8 * theirs["longest_gap_ns"]
     assert ours["throughput_mops"] > theirs["throughput_mops"]
+
+
+@pytest.mark.parametrize("seed", [4, 16])
+def test_two_threads_do_not_keep_auto_from_all_others(
+    simulate: Simulate, flatten: Flatten, seed: int
+) -> None:
+    """46 of 48 threads starved while a release prefetched the line for writing."""
+    run = simulate(
+        flatten("opteron-48"),
+        "delegation",
+        *("--lock=auto", "--threads=48", f"--seed={seed}"),
+        *("cs_lines=5", "chained=1", "think_cycles=400"),
+    )
+    assert sum(count > 0 for count in run["worker_operations"]) > 40
+    assert run["jain_fairness"] > 0.2

@@ -200,7 +200,6 @@ static inline void auto_unlock_unbiased(struct lock *lock)
 
 static inline void auto_unlock(struct lock *lock, bool biased)
 {
-    prefetch_for_write(&lock->word); /* or else it may come twice */
     if (biased && likely(!(load_relaxed(&lock->mode) & FUTEX_SHARED))) {
         struct atomic_u32 *sleepers = auto_bucket(lock);
         store_relaxed(&lock->owner, 0);
