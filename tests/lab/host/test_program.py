@@ -17,6 +17,7 @@ CPUS = sorted(os.sched_getaffinity(0))
 needs_two = pytest.mark.skipif(len(CPUS) < 2, reason="two CPUs are needed")
 SSYNC_STATES = ("modified", "owned", "exclusive", "shared", "invalid")
 OPERATIONS = ("load", "store", "cas", "fai", "tas", "swap")
+NEAR = 40  # cycles: less than two steps of a coarse clock
 
 
 @pytest.fixture(scope="session")
@@ -87,7 +88,10 @@ def test_states_match_their_names(program: str) -> None:
     cycles = {key: statistics.median(values) for key, values in costs.items()}
     local = max(cycles["load", "mine"], cycles["store", "mine"], 5)
     far = cycles["load", "modified"]
-    # A coarse clock shows 26 cycles for a local access and 52 or 78 for a remote one.
+    # A coarse clock shows 26 cycles for a local access and 52 or 78 for a remote one,
+    # but 26 for either while transfers are as fast as that.
+    if 0 < far < NEAR:
+        pytest.skip(f"a transfer takes {far:.0f} cycles, no longer than a clock's step")
     assert far >= 2 * local
     assert cycles["load", "probe_modified"] < far / 2
     assert cycles["store", "probe_modified"] < far / 2
