@@ -66,7 +66,7 @@ uint64_t simulated_load(const void *address, unsigned size)
     } else {
         if (at == UINT64_MAX) {
             at = request(line, self, MACHINE_LOAD, self->now);
-            epoch = line->epoch; /* the request may have begun it */
+            epoch = line->epoch; /* a load that takes the line begins one */
         }
         block_until(self, at);
         self->now += machine.local.code;

@@ -154,17 +154,20 @@ static void end_epoch(struct line *line, unsigned keeper, uint64_t lost)
         watchers_lose(line, lost);
 }
 
-/* A load takes the line from its owner, who has modified it, as machine.h says. It is
- * shared as usual if yet another core reads it before the new owner writes. */
-static void migrate(struct line *line, const struct thread *thread, uint64_t done,
-                    uint64_t lost)
+/* The thread's core has the only copy once its load is done. */
+static void taken_by(struct line *line, const struct thread *thread, uint64_t done)
 {
-    end_epoch(line, thread->core, lost);
-    line->migrated = true;
     line->owner = thread->core;
     line->writer = thread->cpu;
     line->written_at = done;
-    line_hold(line, thread->core);
+}
+
+/* Returns whether a load takes the line from its owner, as machine.h says: not twice
+ * without a write, so a line that several cores only read is shared by them. */
+static bool is_migratory(const struct line *line)
+{
+    return machine.model.migratory && line->state == MACHINE_MODIFIED &&
+           !line->migrated;
 }
 
 static void read_by(struct line *line, const struct thread *thread, uint64_t done,
@@ -179,15 +182,13 @@ static void read_by(struct line *line, const struct thread *thread, uint64_t don
         }
     } else if (line->state == MACHINE_INVALID) {
         line->state = MACHINE_EXCLUSIVE;
-        line->owner = thread->core;
-        line->writer = thread->cpu;
-        line->written_at = done;
+        taken_by(line, thread, done);
+    } else if (is_migratory(line)) {
+        end_epoch(line, thread->core, lost);
+        line->migrated = true;
+        taken_by(line, thread, done);
     } else if (exclusive(line)) {
         const bool dirty = line->state == MACHINE_MODIFIED;
-        if (dirty && machine.model.migratory && !line->migrated) {
-            migrate(line, thread, done, lost);
-            return;
-        }
         give_grace(line_number(line), line->owner, lost);
         if (line->would_be_writers)
             watchers_lose(line, lost); /* their exclusive ownership */

@@ -35,8 +35,9 @@ extern struct transfers transfers;
 uint64_t request(struct line *line, const struct thread *thread,
                  enum machine_operation operation, uint64_t now);
 
-/* Notifies watchers after the thread wrote to a line without a request. Threads of the
- * same core, and those already queued for the line, may have read the old value. */
+/* Notes that the thread wrote to a line without a request, and notifies watchers.
+ * Threads of the same core, and those already queued for the line, may have read the
+ * old value. */
 void watchers_miss(struct line *line, const struct thread *thread, uint64_t time);
 
 /* Writes the line back to memory and removes it from all caches. */

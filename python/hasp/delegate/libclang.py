@@ -162,10 +162,11 @@ def file_handle(cursor: Any) -> int | None:
     return handle.value
 
 
-def header_options(headers: Path) -> list[str]:
+@cache
+def header_options(headers: Path) -> tuple[str, ...]:
     """Return the options with which libclang reads the headers of header_folder()."""
-    own = [] if headers in _clang_folders("") else ["-isystem", str(FOR_GCC)]
-    return ["-nobuiltininc", *own, "-isystem", str(headers)]
+    own = () if headers in _clang_folders("") else ("-isystem", str(FOR_GCC))
+    return ("-nobuiltininc", *own, "-isystem", str(headers))
 
 
 @cache
