@@ -12,7 +12,7 @@ ENTRY = re.compile(r'^LOCK\(\w+, "([^"]+)".*?"\)\n', re.MULTILINE | re.DOTALL)
 def only(text: str, *names: str) -> str:
     """Return the list without every other lock; the headers stay.
 
-    Raises KeyError if one of these is not in the list.
+    Raises KeyError if the list lacks one of the names.
     """
     missing = {*names} - {entry[1] for entry in ENTRY.finditer(text)}
     if missing:

@@ -28,7 +28,7 @@ def throughput(runs: Runs, lock: str, threads: int, changed=None) -> float:
 
 
 def nested(times: float = 3.0) -> Load:
-    """Return threads that hold the second lock so many times inside the first."""
+    """Return threads that take the second lock so often while they hold the first."""
     outer = site(1, inner=((1, times),), hold_ns=100.0)
     rate = 1 / 2200
     role = Role("w", 1, True, 1500.0, ((0, 1.0),), (100.0, 200.0), (0.0, 0.0), rate)

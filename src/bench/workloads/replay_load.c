@@ -7,7 +7,7 @@
 
 enum { ITEMS_MOST = 65536 };
 static const uint64_t TIME_MOST = 3600000000000; /* ns */
-/* Of sections inside one, or items put by one, in permille: a million of them. */
+/* A million sections inside one, or items put by one, in permille. */
 static const uint64_t INSIDE_MOST = 1000000000;
 
 struct reader {

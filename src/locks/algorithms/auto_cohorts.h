@@ -128,8 +128,8 @@ static inline uint32_t auto_cohort_end(struct waiter *node)
     return next;
 }
 
-/* Waits in the queue until the caller is first there; returns its state. Once it has
- * the lock, the others wait for this thread, which must not read the clock. */
+/* Waits in the queue until the caller is first there; returns its state. Once the
+ * caller has the lock, the others wait for it, so it must not read the clock. */
 static inline uint32_t auto_cohort_wait(struct lock *lock, struct waiter *self)
 {
     bool crowded = false;
@@ -161,9 +161,9 @@ static inline void auto_note_return(struct lock *lock)
     store_relaxed(&auto_record_of(lock)->away, (uint32_t)now_ns() - since);
 }
 
-/* What a thread is that has tried to join a cohort: not in one, as there is no queue or
- * the policy has changed; the same, and a sleeper of the word; the leader; the
- * holder. */
+/* What became of a thread that tried to join a cohort: it is outside, as there is no
+ * queue or the policy has changed; outside, and queued as a sleeper of the word; the
+ * cohort's leader; the lock's holder. */
 enum auto_member { AUTO_OUTSIDE, AUTO_SLEEPER, AUTO_LEADER, AUTO_HOLDER };
 
 /* Joins the queue of the caller's NUMA node and waits until the caller is first there.

@@ -114,10 +114,10 @@ static inline void auto_fall_back(struct lock *lock, struct auto_record *record)
 }
 
 /* Returns whether the rate of the policy in use has changed much, and keeps it. A
- * change has to last for two epochs, except a rise of an open lock's rate. That depends
- * on which threads happen to have a CPU, and the one of cohorts on how many have come
- * back since a trial. So of these the highest one of the latest epochs is kept, and
- * only a fall that this does not explain counts. */
+ * change has to last for two epochs, except a rise of an open lock's rate. That rate
+ * depends on which threads have a CPU, and the rate of cohorts on how many threads have
+ * returned since a trial. For these two the highest rate of recent epochs is kept, and
+ * a fall counts only if it is too deep to be explained by that. */
 static inline bool auto_has_changed(struct auto_record *record, uint32_t policy,
                                     uint32_t rate)
 {
@@ -181,10 +181,10 @@ static inline bool auto_is_gradual(struct lock *lock, const struct auto_record *
     return leaves || auto_policy(lock) == AUTO_COHORTS;
 }
 
-/* Returns whether threads that slept on the word of an open lock may still do so: each
- * release wakes one of them, which may take longer than to use the lock. Hardly any
- * waiter of an exclusive lock sleeps there. The first one of a shared lock does, too,
- * so there it matters only if many threads have to come. */
+/* Returns whether threads may still be asleep on the word since the lock was open: each
+ * release wakes one of them, which may take longer than a use of the lock. Hardly any
+ * waiter of an exclusive lock sleeps there. The first waiter of a shared lock does, so
+ * with that policy the sleepers matter only if they may be many. */
 static inline bool auto_wakes_sleepers(struct lock *lock,
                                        const struct auto_record *record)
 {

@@ -61,8 +61,8 @@ static inline bool auto_spin_alone(struct lock *lock)
 }
 
 /* Sleeps on the word while the lock is open. Returns false if the deadline has passed.
- * `*acquired` is set once the caller holds the lock: a thread that was woken claims it
- * before it reads the policy, so that the line comes to it only once. */
+ * `*acquired` is set once the caller holds the lock: a woken thread claims the word
+ * before it reads the policy, so it fetches the lock's line only once. */
 static inline bool auto_sleep_while_open(struct lock *lock, bool *acquired,
                                          const struct deadline *deadline)
 {

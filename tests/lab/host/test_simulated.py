@@ -142,7 +142,7 @@ def test_a_load_takes_a_modified_line_on_some_machines(
     flat_files: dict[str, Path],
     tmp_path: Path,
 ) -> None:
-    """A store that follows is local then, and the former owner has no copy."""
+    """The next store is local then, and the former owner has lost its copy."""
     flat = tmp_path / "flat"
     text = flat_files[system].read_text()
     flat.write_text(
