@@ -49,7 +49,8 @@ def main(words: list[str]) -> int:
     second = subprocess.call([sys.executable, "-m", *PYTEST, *pytest])
     if first:
         log = Path(build) / "meson-logs" / "testlog.json"
-        print("\nTests of Meson that failed:", *failures(log), sep="\n", flush=True)
+        failed = failures(log) if log.exists() else ["see its messages above"]
+        print("\nTests of Meson that failed:", *failed, sep="\n", flush=True)
     return first or second
 
 

@@ -17,13 +17,12 @@ from hasp.lab.simulate.simulation import flattened
 from hasp.locks.kinds import MUTEX
 from hasp.predict.runs import Case, Runs, variants
 from hasp.predict.validation.a64 import measured_by, subjects
-from hasp.predict.validation.measured import STORE, STORE_HERE, Measured, measurements
+from hasp.predict.validation.measured import Measured
 from hasp.predict.validation.programs import Program, programs_of, record, split
 from hasp.predict.validation.published import forms_for
 from hasp.predict.validation.report import report
 from hasp.predict.validation.run import MACHINE, STUDY, with_mutexes
 from hasp.predict.validation.score import (
-    mean_elsewhere,
     mean_tau,
     mean_tau_of_all,
     pairs_in_order,
@@ -64,37 +63,6 @@ def test_a_missed_level_is_the_exit_status(capsys: pytest.CaptureFixture[str]) -
     assert json.loads(rows[0])["schema"] == "hasp.predict.validate/1"
 
 
-def test_measurements_of_this_machine_are_reported_beside_and_do_not_decide(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    fine = [score(str(n), MATTERS, MATTERS, "") for n in range(12)]
-    reverse = dict(zip(MATTERS, reversed(MATTERS.values()), strict=True))
-    again = [score("p", MATTERS, reverse, "")]
-    assert report(fine, None, again) == 0
-    assert "-1.00" in capsys.readouterr().out
-    assert report(fine, STDOUT, again) == 0
-    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [row["measurements"] for row in rows] == ["store"] * 12 + ["recorded-here"]
-
-
-def test_six_programs_were_measured_again_under_the_same_locks() -> None:
-    again = measurements(STORE_HERE)
-    study = measurements()
-    assert len(again) == 6
-    for program, figures in again.items():
-        assert figures.keys() == study[program].keys()
-
-
-def test_measurements_on_another_machine_are_counted_where_the_lock_matters() -> None:
-    scores = [
-        replace(score("p", MATTERS, MATTERS, ""), elsewhere=0.2),
-        replace(score("q", MATTERS, MATTERS, ""), elsewhere=0.4),
-        replace(score("r", EQUAL, EQUAL, ""), elsewhere=-1.0),
-        score("s", MATTERS, MATTERS, ""),
-    ]
-    assert mean_elsewhere(scores) == (pytest.approx(0.3), 2)
-
-
 def test_pairs_that_noise_decides_are_not_judged() -> None:
     runs = {lock: [0.9 * mean, mean, 1.1 * mean] for lock, mean in EQUAL.items()}
     runs |= {"c": [9.0, 10.0, 11.0], "unknown": [1.0, 1.0]}
@@ -121,11 +89,11 @@ def test_a_program_to_which_the_lock_matters_by_noise_only() -> None:
 
 
 def test_a_perfect_prediction_would_agree_better_than_halves_of_the_runs_do() -> None:
-    study = Measured(STORE)
+    study = Measured()
     for program in ("node", "rocksdb", "sysbench mutex"):
         ceiling, repeated = study.ceiling(program), study.repeated(program)
         assert ceiling and repeated and repeated + 0.1 < ceiling < 0.9
-    assert study.ceiling("kyoto cache") == 0
+    assert study.ceiling("memcached") == 0
 
 
 def test_a_load_with_mutexes_has_no_reader_writer_locks() -> None:

@@ -2,9 +2,9 @@
 """Estimates how similar two candidates are, before any has run.
 
 Locks of one family that wait in the same way tend to serve a program equally well, so a
-run of one also gives information about the others. The shares were chosen on the stored
-study of twelve programs (docs/studies/two-cpus); they only determine which candidates
-run first.
+run of one also gives information about the others. The shares were chosen on an earlier
+study of the twelve programs of docs/studies/two-cpus; they only determine which
+candidates run first.
 """
 
 from __future__ import annotations

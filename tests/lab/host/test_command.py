@@ -22,6 +22,7 @@ Hasp = Callable[..., "subprocess.CompletedProcess[str]"]
 needs_two = pytest.mark.skipif(
     len(os.sched_getaffinity(0)) < 2, reason="two CPUs are needed"
 )
+CPU = str(min(os.sched_getaffinity(0)))
 WIDTH = 80
 
 
@@ -129,8 +130,7 @@ def test_earlier_results_can_be_displayed(
 
 
 def test_one_cpu_is_enough(hasp: Hasp) -> None:
-    cpu = min(os.sched_getaffinity(0))
-    done = hasp("machine", "--quick", "--cpus", cpu, "--json")
+    done = hasp("machine", "--quick", "--cpus", CPU, "--json")
     assert done.returncode == 0, done.stderr
     found = [json.loads(line) for line in done.stdout.splitlines()]
     kinds = {row["kind"] for row in found}
@@ -149,12 +149,14 @@ def test_one_cpu_is_enough(hasp: Hasp) -> None:
         (["--from", "/nonexistent.jsonl"], "cannot be read as results"),
         (["--simulate", "nowhere"], "no machine called 'nowhere'"),
         (["--simulate", "xeon-80", "--toml", "x.toml"], "not simulated ones"),
+        (["--cpus", CPU, "--toml", "x.toml"], "at least two CPUs"),
     ],
 )
 def test_refusals(hasp: Hasp, words: list[str], message: str) -> None:
     done = hasp("machine", *words)
     assert done.returncode == 2
     assert message in done.stderr
+    assert "about" not in done.stderr  # refused before it measures
 
 
 def test_other_files_are_not_results(hasp: Hasp, tmp_path: Path) -> None:

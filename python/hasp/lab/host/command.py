@@ -57,6 +57,8 @@ def measure(options: Options) -> int:
         _show(load(Path(options.source)), options)
         return EXIT_FINE
     with _target(options) as target:
+        if options.toml and len(target.topology.cpus) < 2:
+            toml_file.refuse_one_cpu()
         rows, status = _measured(target, options)
     if not rows:
         output.note("interrupted before anything was measured")

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from hasp.base.errors import HaspError
 from hasp.base.files import write_file
@@ -63,6 +64,14 @@ class _Text:
             self.lines.append(f"{key} = {max(least, round(value))}")
 
 
+def refuse_one_cpu() -> NoReturn:
+    """Raise HaspError: a machine file needs transfers between two CPUs."""
+    raise HaspError(
+        "a machine file needs at least two CPUs to be measured",
+        "leave out --toml, or measure with more CPUs",
+    )
+
+
 def write(rows: Sequence[Row], path: Path) -> None:
     """Write the machine file of `rows` to `path`."""
     write_file(path, text_of(rows))
@@ -75,10 +84,7 @@ def text_of(rows: Sequence[Row]) -> str:
     """
     first = rows[0]
     if not of_kind(rows, "pair"):
-        raise HaspError(
-            "a machine file needs at least two CPUs to be measured",
-            "leave out --toml, or measure with more CPUs",
-        )
+        refuse_one_cpu()
     places = places_of(rows)
     body = _Text()
     body.table("clock", "MEASURED, against the system clock")

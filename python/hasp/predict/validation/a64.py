@@ -110,7 +110,7 @@ def validate_study(
         folder,
         machine.load(MACHINE),
         jobs,
-        lambda scores, _: report_study(scores, json),
+        lambda scores: report_study(scores, json),
     )
 
 

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     import polars
 
 STUDY = Path("docs/studies/two-cpus")  # in the source tree
-STORE, STORE_HERE = "store", "recorded-here"  # in STUDY
+STORE = STUDY / "store"
 METRIC, THREADS = "throughput", 2
 
 
 class Measured:
-    """The measurements of one store."""
+    """The measurements of the study."""
 
-    def __init__(self, store: str) -> None:
-        samples = _samples(store)
+    def __init__(self) -> None:
+        samples = _samples()
         self.figures = _means(samples)
         self._halves = [_means(samples, number) for number in (0, 1)]
         self.runs = _runs(samples)
@@ -38,18 +38,11 @@ class Measured:
         return ceiling_of(list(self.runs.get(program, {}).values()))
 
 
-def measurements(store: str = STORE) -> dict[str, Figures]:
-    """Return the mean throughput with two threads by program and lock."""
-    return _means(_samples(store))
-
-
-def _samples(store: str) -> polars.DataFrame:
+def _samples() -> polars.DataFrame:
     """Return the throughputs with two threads."""
     import polars  # Imported here because it takes long to load.
 
-    frames = [
-        polars.read_parquet(path) for path in STUDY.glob(f"{store}/samples/*.parquet")
-    ]
+    frames = [polars.read_parquet(path) for path in STORE.glob("samples/*.parquet")]
     return polars.concat(frames).filter(
         (polars.col("metric") == METRIC) & (polars.col("size") == THREADS)
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hasp.base import output
 from hasp.base.errors import EXIT_FINDING
-from hasp.predict.validation.measured import STORE, STORE_HERE
+from hasp.predict.validation.measured import STORE
 from hasp.predict.validation.score import (
     MATTERS_MUST,
     TAU_64_GOAL,
@@ -18,7 +18,6 @@ from hasp.predict.validation.score import (
     TAU_MUST,
     Score,
     mean_ceiling,
-    mean_elsewhere,
     mean_repeated,
     mean_tau,
     mean_tau_of_all,
@@ -33,18 +32,13 @@ if TYPE_CHECKING:
 SCHEMA = "hasp.predict.validate/1"
 
 
-def report(scores: list[Score], json: str | None, again: Sequence[Score] = ()) -> int:
-    """Print or write the scores, and those by the measurements made here.
-
-    Returns the exit status, which depends on the study alone.
-    """
+def report(scores: list[Score], json: str | None) -> int:
+    """Print or write the scores of the twelve programs. Returns the exit status."""
     tau, agreeing = mean_tau(scores), right(scores)
     if json:
-        output.write_json([*_rows(scores, STORE), *_rows(again, STORE_HERE)], json)
+        output.write_json(_rows(scores, STORE.name), json)
     if json != output.STDOUT:
         _print(scores, tau, agreeing)
-        if again:
-            _print_again(again)
     fine = tau >= TAU_MUST and agreeing >= min(MATTERS_MUST, len(scores))
     return 0 if fine else EXIT_FINDING
 
@@ -108,13 +102,10 @@ def _table(scores: Sequence[Score]) -> Table:
     table = output.table()
     # TAU: of the order of locks; REPEATED: of the study's own runs among themselves;
     # CEILING: of a perfect prediction with all runs;
-    # HERE: of measurements on the machine of the recordings, beside the study's;
     # ORDER: share of the pairs of locks that the runs tell apart, predicted in order;
     # MEASURED, PREDICTED: standard deviation over the locks by their mean.
-    known = any(one.elsewhere is not None for one in scores)
-    here = ["HERE"] if known else []
-    first = ["TAU", "REPEATED", "CEILING", *here, "ORDER"]
-    headings = [*first, "MEASURED", "PREDICTED", "RIGHT"]
+    figures = ["TAU", "REPEATED", "CEILING", "ORDER", "MEASURED", "PREDICTED"]
+    headings = [*figures, "RIGHT"]
     for heading in ("", *headings):
         table.add_column(heading, justify="right" if heading in headings else "left")
     for one in scores:
@@ -123,7 +114,6 @@ def _table(scores: Sequence[Score]) -> Table:
             _tau(one.tau),
             _tau(one.repeated),
             _tau(one.ceiling),
-            *([_tau(one.elsewhere)] if known else []),
             "-" if one.in_order is None else f"{one.in_order:.0%}",
             f"{one.measured:.0%}",
             f"{one.predicted:.0%}",
@@ -145,20 +135,6 @@ def _print_remarks(scores: Sequence[Score]) -> None:
         output.console().print(f"{one.program}: {one.remark}")
 
 
-def _print_again(scores: Sequence[Score]) -> None:
-    out = output.console()
-    out.print("\nThe same predictions beside measurements on the recordings' machine:")
-    out.print(_table(scores))
-    out.print(
-        f"mean tau of the programs to which the lock matters: {mean_tau(scores):.2f}; "
-        f"of these runs among themselves: {mean_repeated(scores):.2f}; of a perfect "
-        f"prediction: {mean_ceiling(scores):.2f}; does the lock "
-        f"matter? right for {right(scores)} of {len(scores)}, without the noise of the "
-        f"runs for {right_beyond_noise(scores)}"
-    )
-    _print_order(scores)
-
-
 def _print(scores: list[Score], tau: float, agreeing: int) -> None:
     out = output.console()
     out.print(_table(scores))
@@ -172,12 +148,6 @@ def _print(scores: list[Score], tau: float, agreeing: int) -> None:
         f"{mean_repeated(scores):.2f}; a perfect prediction, beside all runs: "
         f"{mean_ceiling(scores):.2f}"
     )
-    elsewhere, known = mean_elsewhere(scores)
-    if known:
-        out.print(
-            f"measurements of {known} of these programs on the machine of the "
-            f"recordings, beside the study's: mean tau {elsewhere:.2f}"
-        )
     _print_order(scores)
     _print_remarks(scores)
     reached = "reached" if agreeing >= MATTERS_MUST else "missed"

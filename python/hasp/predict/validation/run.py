@@ -2,7 +2,6 @@
 """`hasp predict --validate`: one thread recorded, two predicted, beside a study.
 
 The study is docs/studies/two-cpus: twelve programs under every lock with two threads.
-Six of them were measured again on the machine of the recordings.
 """
 
 from __future__ import annotations
@@ -25,13 +24,7 @@ from hasp.predict.load import Load
 from hasp.predict.predict import STANDS_IN
 from hasp.predict.rebuild import rebuild
 from hasp.predict.runs import Case, Runs, variants
-from hasp.predict.validation.measured import (
-    STORE,
-    STORE_HERE,
-    STUDY,
-    THREADS,
-    Measured,
-)
+from hasp.predict.validation.measured import STUDY, THREADS, Measured
 from hasp.predict.validation.programs import Program, programs_of, record
 from hasp.predict.validation.published import forms_for
 from hasp.predict.validation.report import report
@@ -40,7 +33,6 @@ from hasp.predict.validation.score import (
     RunsByLock,
     Score,
     score,
-    tau_of,
     with_runs,
 )
 from hasp.profile.report.source import open_profile
@@ -63,7 +55,7 @@ def validate(
         )
     if json:
         output.check_writable(json)
-    study, here = Measured(STORE), Measured(STORE_HERE)
+    study = Measured()
     programs, prepare = programs_of(STUDY / "plan.toml")
     interrupt_on_signals()
     subprocess.run(["sh", "-c", prepare], check=True)
@@ -74,25 +66,12 @@ def validate(
             THREADS,
             study.figures[program.name],
             study.repeated(program.name),
-            again=here.figures.get(program.name),
-            again_repeated=here.repeated(program.name),
             ceiling=study.ceiling(program.name),
             runs=study.runs[program.name],
-            again_runs=here.runs.get(program.name, {}),
-            again_ceiling=here.ceiling(program.name),
-            elsewhere=tau_of(
-                study.figures[program.name], here.figures.get(program.name, {})
-            ),
         )
         for program in programs
     ]
-    return carry_out(
-        trials,
-        folder,
-        machine,
-        jobs,
-        lambda scores, again: report(scores, json, again),
-    )
+    return carry_out(trials, folder, machine, jobs, lambda scores: report(scores, json))
 
 
 @dataclass(frozen=True)
@@ -117,17 +96,8 @@ class Trial:
     repeated: float | None  # tau of the study's own runs among themselves
     assumed: Assumed = AS_RECORDED
     published: bool = False  # also simulate locks in their published form
-    # measured on the machine of the recordings, and the tau of those runs
-    again: Figures | None = None
-    again_repeated: float | None = None
-    # the tau that a perfect prediction would have with either measurements
-    ceiling: float | None = None
-    again_ceiling: float | None = None
-    # the tau of the two measurements
-    elsewhere: float | None = None
-    # all runs of either
+    ceiling: float | None = None  # the tau that a perfect prediction would have
     runs: RunsByLock = field(default_factory=dict)
-    again_runs: RunsByLock = field(default_factory=dict)
 
 
 def carry_out(
@@ -135,7 +105,7 @@ def carry_out(
     folder: Path,
     machine: Machine,
     jobs: int | None,
-    report: Callable[[list[Score], list[Score]], int],
+    report: Callable[[list[Score]], int],
 ) -> int:
     """Record what `folder` lacks, predict, and report. Returns the exit status.
 
@@ -143,26 +113,18 @@ def carry_out(
     """
     folder.mkdir(parents=True, exist_ok=True)
     scores: list[Score] = []
-    again: list[Score] = []
     try:
         for trial in trials:
             name = trial.program.name
             predicted, forms, remark = predicted_of(trial, folder, machine, jobs)
             own = score(name, trial.measured, predicted, remark, trial.repeated, forms)
             own = with_runs(own, trial.runs, predicted)
-            scores.append(
-                replace(own, ceiling=trial.ceiling, elsewhere=trial.elsewhere)
-            )
-            if trial.again:
-                repeated = trial.again_repeated
-                own = score(name, trial.again, predicted, remark, repeated)
-                own = with_runs(own, trial.again_runs, predicted)
-                again.append(replace(own, ceiling=trial.again_ceiling))
+            scores.append(replace(own, ceiling=trial.ceiling))
     except Interrupted:
         output.note(f"interrupted after {len(scores)} of {len(trials)} programs")
-        report(scores, again)
+        report(scores)
         raise
-    return report(scores, again)
+    return report(scores)
 
 
 def predicted_of(

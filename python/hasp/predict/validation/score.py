@@ -46,8 +46,6 @@ class Score:
     in_order: float | None = None
     # the measured deviation without the noise of the runs; None if it is not known
     beyond_noise: float | None = None
-    # the tau that measurements on the machine of the recordings have with these
-    elsewhere: float | None = None
     # Over the locks whose published form was simulated, too: their number, and tau with
     # Hasp's code and with the published one.
     forms: int = 0
@@ -156,16 +154,6 @@ def mean_ceiling(scores: Sequence[Score]) -> float:
     """Return the mean tau that a perfect prediction would have."""
     taus = [one.ceiling or 0.0 for one in scores if one.matters]
     return sum(taus) / len(taus) if taus else 0.0
-
-
-def mean_elsewhere(scores: Sequence[Score]) -> tuple[float, int]:
-    """Return the mean tau of measurements on the recordings' machine, and their number.
-
-    It is that of the programs to which the lock matters.
-    """
-    taus = [one.elsewhere for one in scores if one.matters]
-    known = [tau for tau in taus if tau is not None]
-    return (sum(known) / len(known) if known else 0.0), len(known)
 
 
 def pairs_in_order(scores: Sequence[Score]) -> tuple[float, int]:
