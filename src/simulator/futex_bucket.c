@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "simulator/futex_bucket.h"
+#include "simulator/memory.h"
 #include "simulator/scheduler.h"
 
-enum { BUCKETS = 256, ALONE = 64 };
+/* Linux has 256 for each CPU, rounded up to a power of two: as many with 64 CPUs. */
+enum { BUCKETS_LOG = 14, ALONE = 64 };
 
 struct futex_bucket {
     uint32_t waiters;
@@ -15,7 +17,7 @@ struct queued {
     uint32_t waits;
 } __attribute__((aligned(ALONE)));
 
-static struct futex_bucket buckets[BUCKETS];
+static struct futex_bucket buckets[1 << BUCKETS_LOG];
 static struct queued queue[THREADS_MAX]; /* by thread */
 
 static uint32_t read_cell(const uint32_t *cell)
@@ -40,11 +42,16 @@ static void wait_while(const uint32_t *cell, uint32_t value)
         (void)simulated_relax(UINT32_MAX);
 }
 
+/* A multiplicative hash, where the kernel has another one. The program's static
+ * variables have another address in each run. */
 struct futex_bucket *futex_bucket_of(const void *futex)
 {
+    uintptr_t at = (uintptr_t)futex - ARENA_START;
     if (machine.scheduler.kernel_lock == KERNEL_LOCK_NONE)
         return NULL;
-    return &buckets[((uintptr_t)futex >> 2) % BUCKETS];
+    if (at >= ARENA_BYTES)
+        at = ARENA_BYTES + ((uintptr_t)futex - (uintptr_t)memory.statics);
+    return &buckets[(at >> 2) * 0x9e3779b97f4a7c15u >> (64 - BUCKETS_LOG)];
 }
 
 bool futex_bucket_has_waiters(struct futex_bucket *bucket)

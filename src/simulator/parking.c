@@ -154,7 +154,9 @@ void simulated_unpark(void *address, uint32_t count)
         return;
     struct futex_bucket *bucket = futex_bucket_of(address);
     const bool wakes_locked = machine.scheduler.kernel_lock == KERNEL_LOCK_TICKET;
-    if (!wakes_locked)
+    if (wakes_locked)
+        simulated_fence(); /* in the kernel, before it looks for waiters */
+    else
         call_kernel(self);
     if (!futex_bucket_has_waiters(bucket)) {
         if (wakes_locked)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -222,3 +223,13 @@ def test_energy_depends_on_the_activity_of_cpus(
     assert joules("parked", "mcs") == pytest.approx(40 * seconds, rel=0.05)
     assert joules("base", "mcs") == pytest.approx(seconds, rel=0.05)
     assert joules("parked", "futex") == pytest.approx(47 * seconds, rel=0.05)
+
+
+def test_futexes_in_lines_of_their_own_have_buckets_of_their_own(
+    build_dir: Path, flatten: Flatten
+) -> None:
+    """With Linux's 256 buckets for each of 64 CPUs, few of 256 futexes share one."""
+    program = next(build_dir.rglob("simulator-buckets"))
+    words = [program, flatten("a-64")]
+    printed = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    assert int(printed) > 240
