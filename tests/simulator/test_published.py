@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from lock_list import ROOT
 
+from hasp.lab.simulate.machines import flat
+from hasp.lab.simulate.machines.machine import load
 from hasp.lab.simulate.validation.distances import ALL
 from hasp.lab.simulate.validation.lock_sets import (
     INTERPOSED,
@@ -20,18 +22,26 @@ from hasp.lab.simulate.validation.lock_sets import (
     locks_of,
     study_lock,
 )
+from hasp.predict.validation.published import FORMS as STUDY_FORMS
 
-FORMS = sorted(
-    set(
-        re.findall(
-            r'FORM\(\w+, "([^"]+)"', (ROOT / "src/bench/published/list.c").read_text()
-        )
-    )
-)
+LIST = (ROOT / "src/bench/published/list.c").read_text()
+
+
+def listed(macro: str) -> list[tuple[str, bool]]:
+    """Return the names of the forms in that list, and whether each has a trylock."""
+    text = LIST[LIST.index(f"#define {macro}(FORM)") :].partition("\n\n")[0]
+    found = re.findall(r'FORM\(\w+, "([^"]+)", \w+,\s*(\w+),', text.replace("\\", ""))
+    assert len(found) == text.count("FORM(")
+    return [(name, trylock == "HAS_TRYLOCK") for name, trylock in found]
+
+
+STUDY = [(f"litl-{name}", tries) for name, tries in listed("STUDY")]
+LISTED = [*listed("FORMS"), *STUDY]
+FORMS = [name for name, _ in LISTED]
 QUEUES = [
     name
     for name in FORMS
-    if re.match(r"(litl-)?(ticket|alock|mcs|clh|twa|hapax)", name)
+    if re.fullmatch(r"(litl-)?(ticket|alock|mcs|clh|twa|hapax|partitioned).*", name)
 ]
 SHORT = ("--warm-up-ns=50000", "--duration-ns=300000")
 
@@ -41,9 +51,9 @@ def published(build_dir: Path, opteron: Path) -> Callable[..., dict[str, Any]]:
     """Return published(*arguments), which returns a run's record on the Opteron."""
     program = str(next(build_dir.rglob("hasp-simulate-published")))
 
-    def run(*arguments: str) -> dict[str, Any]:
+    def run(*arguments: str, machine: Path = opteron) -> dict[str, Any]:
         completed = subprocess.run(
-            [program, f"--machine={opteron}", "--timeout=50", *arguments, *SHORT],
+            [program, f"--machine={machine}", "--timeout=50", *SHORT, *arguments],
             capture_output=True,
             text=True,
         )
@@ -52,6 +62,20 @@ def published(build_dir: Path, opteron: Path) -> Callable[..., dict[str, Any]]:
         return record
 
     return run
+
+
+@pytest.fixture(scope="session")
+def a64(flatten: Callable[..., Path]) -> Path:
+    """Return the lock study's machine, whose futexes have buckets in the kernel."""
+    return flatten("a-64")
+
+
+@pytest.fixture(scope="session")
+def two_cpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("small") / "two-cpus"
+    machine = load(str(ROOT / "docs/studies/two-cpus/machine.toml"))
+    path.write_text(flat.flatten(machine))
+    return path
 
 
 # The program itself checks mutual exclusion.
@@ -71,11 +95,28 @@ def test_a_published_form_ensures_mutual_exclusion(
 def test_a_published_form_acquires_a_free_lock_by_trylock(
     published: Callable[..., dict[str, Any]],
 ) -> None:
-    forms = ("spinlock", "ttas", "ticket", "mcs", "futex", "litl-hmcs", "litl-c-bo-mcs")
-    forms += ("litl-c-tkt-tkt", "litl-c-ptl-tkt")
-    for form in forms:
+    for form in (name for name, tries in LISTED if tries):
         words = ("--workload=uncontended", "trylock=1", f"--lock={form}", "--threads=2")
         assert published(*words)["operations"] > 0
+
+
+@pytest.mark.parametrize("form", [name for name, _ in STUDY])
+def test_threads_that_outnumber_the_cpus_make_progress(
+    published: Callable[..., dict[str, Any]], two_cpus: Path, form: str
+) -> None:
+    words = (f"--lock={form}", "--workload=one-lock", "--cpus=any", "--threads=5")
+    record = published(*words, "--duration-ns=60000000", machine=two_cpus)
+    assert record["operations"] > 5
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_a_waker_s_store_is_visible_before_it_looks_for_sleepers(
+    published: Callable[..., dict[str, Any]], a64: Path, seed: int
+) -> None:
+    """Otherwise all threads slept for ever, with some of these seeds."""
+    words = ("think_cycles=3000", "jitter_percent=30", "--threads=8", f"--seed={seed}")
+    words += ("--lock=litl-malthusian-park", "--duration-ns=3000000")
+    assert published("--workload=one-lock", *words, machine=a64)["operations"] > 100
 
 
 @pytest.mark.parametrize("executor", ["rcl", "flat-combining"])
@@ -106,6 +147,7 @@ def test_every_claim_finds_its_published_form() -> None:
         lock for machine in ALL for lock in locks_of(Form.PUBLISHED, machine).values()
     }
     wanted |= {study_lock(Form.PUBLISHED, name) for name in INTERPOSED}
+    wanted |= set(STUDY_FORMS.values())
     assert wanted <= set(FORMS)
 
 

@@ -9,11 +9,12 @@
  *         thread holds the lock or waits lock, of a thread's state: the pointer to the
  *         lock; mine: 1 + the node that it uses next, 0 for the one after its number;
  *         before: the node of its predecessor
+ *   word  in the lock study's library, the tail; the holder's mutex is on its line
  */
 #ifndef HASP_BENCH_PUBLISHED_CLH_H
 #define HASP_BENCH_PUBLISHED_CLH_H
 
-#include "bench/published/body.h"
+#include "bench/published/waiting.h"
 
 struct published_clh_node {
     struct atomic_u32 waits;
@@ -26,8 +27,8 @@ struct published_clh {
 
 static inline struct published_clh published_clh_of(struct lock *lock)
 {
-    size_t states = cpu_count() * sizeof(struct published_thread_state);
-    size_t nodes = (cpu_count() + 1) * sizeof(struct published_clh_node);
+    size_t states = published_threads() * sizeof(struct published_thread_state);
+    size_t nodes = (published_threads() + 1) * sizeof(struct published_clh_node);
     char *body = published_body(lock, states + nodes);
     return (struct published_clh){(void *)body, (void *)(body + states)};
 }
@@ -38,27 +39,34 @@ static inline uint32_t published_clh_mine(struct published_thread_state *self)
     return mine ? mine - 1 : published_thread() + 1;
 }
 
-static inline void published_clh_lock(struct lock *lock, bool prefetch)
+static inline struct atomic_u32 *published_clh_tail(struct lock *lock, int how)
+{
+    return how & PUBLISHED_STUDY ? &lock->word : &lock->state[0];
+}
+
+static inline void published_clh_lock(struct lock *lock, int how)
 {
     const struct published_clh clh = published_clh_of(lock);
     struct published_thread_state *self = &clh.states[published_thread()];
     (void)load_relaxed(&self->lock);
     uint32_t mine = published_clh_mine(self);
     store_relaxed(&clh.nodes[mine].waits, 1);
-    uint32_t before = exchange_acq_rel(&lock->state[0], mine);
+    uint32_t before = exchange_acq_rel(published_clh_tail(lock, how), mine);
     struct atomic_u32 *waits = &clh.nodes[before].waits;
-    published_spin(waits, prefetch, !load_acquire(waits));
+    if (how & PUBLISHED_PARKS)
+        published_await(waits, how);
+    else
+        published_spin(waits, how & PUBLISHED_PREFETCH, !load_acquire(waits));
     store_relaxed(&self->before, before);
 }
 
-static inline void published_clh_unlock(struct lock *lock, bool prefetch)
+static inline void published_clh_unlock(struct lock *lock, int how)
 {
-    (void)prefetch;
     const struct published_clh clh = published_clh_of(lock);
     struct published_thread_state *self = &clh.states[published_thread()];
     uint32_t released = published_clh_mine(self);
     store_relaxed(&self->mine, load_relaxed(&self->before) + 1);
-    store_release(&clh.nodes[released].waits, 0);
+    published_wake(&clh.nodes[released].waits, how);
 }
 
 #endif

@@ -161,7 +161,7 @@ static inline struct published_cna published_cna_of(struct lock *lock)
 {
     return (struct published_cna){
         &lock->state[0],
-        published_body(lock, cpu_count() * sizeof(struct published_cna_node))};
+        published_body(lock, published_threads() * sizeof(struct published_cna_node))};
 }
 
 static inline void published_cna_lock(struct lock *lock)

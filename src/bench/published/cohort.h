@@ -42,8 +42,8 @@ struct published_cohort {
 static inline struct published_cohort published_cohort_of(struct lock *lock)
 {
     size_t queues = node_count() * sizeof(struct published_cohort_queue);
-    size_t nodes = cpu_count() * sizeof(struct published_cohort_node);
-    size_t pauses = cpu_count() * sizeof(struct published_ttas_state);
+    size_t nodes = published_threads() * sizeof(struct published_cohort_node);
+    size_t pauses = published_threads() * sizeof(struct published_ttas_state);
     char *body = published_body(lock, queues + nodes + pauses);
     return (struct published_cohort){(void *)body, (void *)(body + queues),
                                      (void *)(body + queues + nodes)};
@@ -136,31 +136,41 @@ static inline struct published_c_ptl_tkt published_c_ptl_tkt_of(struct lock *loc
                                         (void *)(body + locals + slots)};
 }
 
-static inline void published_c_ptl_tkt_lock(struct lock *lock)
+/* In the lock study's library, the holder's number is on the line of the next one. */
+static inline void published_c_ptl_tkt_holds(struct lock *lock,
+                                             const struct published_c_ptl_tkt *own,
+                                             uint32_t mine, int how)
+{
+    *own->mine = mine;
+    if (how & PUBLISHED_STUDY)
+        store_relaxed(&lock->state[1], mine);
+}
+
+static inline void published_c_ptl_tkt_lock(struct lock *lock, int how)
 {
     const struct published_c_ptl_tkt own = published_c_ptl_tkt_of(lock);
     const uint32_t node = current_node();
     struct published_local *local = &own.locals[node];
     published_ticket_acquire(&local->ticket, PUBLISHED_PLAIN);
-    if (!load_relaxed(&local->both)) {
+    if (!load_relaxed(published_local_both(local, how))) {
         uint32_t mine = fetch_add_relaxed(&lock->state[0], 1);
         (void)relax_at_most(1); /* the loop below does not watch lines read before */
         spin_until(load_acquire(&own.slots[mine % node_count()].number) == mine);
-        *own.mine = mine;
+        published_c_ptl_tkt_holds(lock, &own, mine, how);
     }
     lock->users = node;
 }
 
 /* As the lock study's library does: a partitioned ticket cannot be given back, so it is
  * drawn only if it is being served, and may have to wait after all. */
-static inline bool published_c_ptl_tkt_trylock(struct lock *lock)
+static inline bool published_c_ptl_tkt_trylock(struct lock *lock, int how)
 {
     const struct published_c_ptl_tkt own = published_c_ptl_tkt_of(lock);
     const uint32_t node = current_node();
     struct published_local *local = &own.locals[node];
     if (!published_ticket_try(&local->ticket))
         return false;
-    if (!load_relaxed(&local->both)) {
+    if (!load_relaxed(published_local_both(local, how))) {
         uint32_t next = load_relaxed(&lock->state[0]);
         if (load_relaxed(&own.slots[next % node_count()].number) != next) {
             published_ticket_release(&local->ticket);
@@ -169,23 +179,25 @@ static inline bool published_c_ptl_tkt_trylock(struct lock *lock)
         uint32_t mine = fetch_add_relaxed(&lock->state[0], 1);
         (void)relax_at_most(1); /* the loop below does not watch lines read before */
         spin_until(load_acquire(&own.slots[mine % node_count()].number) == mine);
-        *own.mine = mine;
+        published_c_ptl_tkt_holds(lock, &own, mine, how);
     }
     lock->users = node;
     return true;
 }
 
-static inline void published_c_ptl_tkt_unlock(struct lock *lock)
+static inline void published_c_ptl_tkt_unlock(struct lock *lock, int how)
 {
     const struct published_c_ptl_tkt own = published_c_ptl_tkt_of(lock);
     struct published_local *local = &own.locals[lock->users];
     if (published_ticket_queued(&local->ticket) &&
         local->handovers < PUBLISHED_COHORT_LIMIT) {
         local->handovers++;
-        store_relaxed(&local->both, 1);
+        store_relaxed(published_local_both(local, how), 1);
     } else {
         local->handovers = 0;
-        store_relaxed(&local->both, 0);
+        store_relaxed(published_local_both(local, how), 0);
+        if (how & PUBLISHED_STUDY)
+            (void)load_relaxed(&lock->state[1]);
         uint32_t next = *own.mine + 1;
         store_release(&own.slots[next % node_count()].number, next);
     }

@@ -34,7 +34,7 @@ struct published_fc_mcs {
 static inline struct published_fc_mcs published_fc_mcs_of(struct lock *lock)
 {
     size_t combiners = node_count() * sizeof(struct published_fc_mcs_combiner);
-    size_t records = cpu_count() * sizeof(struct published_fc_mcs_record);
+    size_t records = published_threads() * sizeof(struct published_fc_mcs_record);
     char *body = published_body(lock, combiners + records);
     return (struct published_fc_mcs){(void *)body, (void *)(body + combiners)};
 }

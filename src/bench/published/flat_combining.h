@@ -36,7 +36,7 @@ struct published_combining {
 static inline void published_combining_init(struct published_combining *object)
 {
     object->records = (struct published_record *)map_pages(
-        cpu_count() * sizeof(struct published_record));
+        published_threads() * sizeof(struct published_record));
     if (!object->records)
         die("no memory for records");
 }

@@ -37,9 +37,9 @@ struct published_hclh {
 
 static inline struct published_hclh published_hclh_of(struct lock *lock)
 {
-    size_t states = cpu_count() * sizeof(struct published_thread_state);
+    size_t states = published_threads() * sizeof(struct published_thread_state);
     size_t tails = node_count() * sizeof(struct published_hclh_tail);
-    size_t nodes = (cpu_count() + 1) * sizeof(struct published_hclh_node);
+    size_t nodes = (published_threads() + 1) * sizeof(struct published_hclh_node);
     char *body = published_body(lock, states + tails + nodes);
     return (struct published_hclh){(void *)body, (void *)(body + states),
                                    (void *)(body + states + tails)};

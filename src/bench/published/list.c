@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Replaces the lock list (locks/list/descriptor.h) by published forms of locks. */
+#include "bench/published/adaptive.h"
 #include "bench/published/array.h"
+#include "bench/published/backoff.h"
 #include "bench/published/clh.h"
 #include "bench/published/cna.h"
 #include "bench/published/cohort.h"
@@ -13,13 +15,20 @@
 #include "bench/published/hticket.h"
 #include "bench/published/malthusian.h"
 #include "bench/published/mcs.h"
+#include "bench/published/mcs_timepub.h"
 #include "bench/published/mutex.h"
+#include "bench/published/mutexee.h"
+#include "bench/published/partitioned.h"
+#include "bench/published/queue.h"
 #include "bench/published/reciprocating.h"
 #include "bench/published/shfl.h"
+#include "bench/published/study_cohort.h"
+#include "bench/published/study_spin.h"
 #include "bench/published/tas.h"
 #include "bench/published/ticket.h"
 #include "bench/published/twa.h"
 #include "locks/list/descriptor.h"
+#include "simulator/thread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +53,11 @@ void *published_body(struct lock *lock, size_t bytes)
     return body;
 }
 
+uint32_t published_threads(void)
+{
+    return thread_count > cpu_count() ? thread_count : cpu_count();
+}
+
 /* FORM(name, title, function prefix, trylock, argument): `argument` is passed to the
  * functions after the lock. */
 #define WITH(argument) , argument
@@ -59,12 +73,14 @@ void *published_body(struct lock *lock, size_t bytes)
          WITH(PUBLISHED_BACK_OFF))                                                     \
     FORM(ticket_prefetch, "ticket-backoff-prefetch", ticket, HAS_TRYLOCK,              \
          WITH(PUBLISHED_BACK_OFF | PUBLISHED_PREFETCH))                                \
-    FORM(array, "alock", array, NO_TRYLOCK, WITH(false))                               \
-    FORM(array_prefetch, "alock-prefetch", array, NO_TRYLOCK, WITH(true))              \
-    FORM(mcs, "mcs", mcs, HAS_TRYLOCK, WITH(false))                                    \
-    FORM(mcs_prefetch, "mcs-prefetch", mcs, HAS_TRYLOCK, WITH(true))                   \
-    FORM(clh, "clh", clh, NO_TRYLOCK, WITH(false))                                     \
-    FORM(clh_prefetch, "clh-prefetch", clh, NO_TRYLOCK, WITH(true))                    \
+    FORM(array, "alock", array, NO_TRYLOCK, WITH(PUBLISHED_PLAIN))                     \
+    FORM(array_prefetch, "alock-prefetch", array, NO_TRYLOCK,                          \
+         WITH(PUBLISHED_PREFETCH))                                                     \
+    FORM(mcs, "mcs", mcs, HAS_TRYLOCK, WITH(PUBLISHED_PLAIN))                          \
+    FORM(mcs_prefetch, "mcs-prefetch", mcs, HAS_TRYLOCK,                               \
+         WITH(PUBLISHED_PREFETCH))                                                     \
+    FORM(clh, "clh", clh, NO_TRYLOCK, WITH(PUBLISHED_PLAIN))                           \
+    FORM(clh_prefetch, "clh-prefetch", clh, NO_TRYLOCK, WITH(PUBLISHED_PREFETCH))      \
     FORM(mutex, "futex", mutex, HAS_TRYLOCK, NOTHING)                                  \
     FORM(hticket, "hticket", hticket, NO_TRYLOCK, WITH(PUBLISHED_BACK_OFF))            \
     FORM(hticket_prefetch, "hticket-prefetch", hticket, NO_TRYLOCK,                    \
@@ -77,14 +93,14 @@ void *published_body(struct lock *lock, size_t bytes)
     FORM(cna, "cna", cna, NO_TRYLOCK, NOTHING)                                         \
     FORM(hemlock, "hemlock", hemlock, HAS_TRYLOCK, NOTHING)                            \
     FORM(reciprocating, "reciprocating", reciprocating, NO_TRYLOCK, NOTHING)           \
-    FORM(hmcs, "hmcs", hmcs, HAS_TRYLOCK, WITH(false))                                 \
-    FORM(ahmcs, "ahmcs", hmcs, NO_TRYLOCK, WITH(true))                                 \
+    FORM(hmcs, "hmcs", hmcs, HAS_TRYLOCK, WITH(PUBLISHED_PLAIN))                       \
+    FORM(ahmcs, "ahmcs", hmcs, NO_TRYLOCK, WITH(PUBLISHED_ADAPTIVE))                   \
     FORM(c_bo_mcs, "c-bo-mcs", c_bo_mcs, HAS_TRYLOCK, NOTHING)                         \
-    FORM(c_ptl_tkt, "c-ptl-tkt", c_ptl_tkt, HAS_TRYLOCK, NOTHING)                      \
+    FORM(c_ptl_tkt, "c-ptl-tkt", c_ptl_tkt, HAS_TRYLOCK, WITH(PUBLISHED_PLAIN))        \
     FORM(fc_mcs, "fc-mcs", fc_mcs, NO_TRYLOCK, NOTHING)                                \
     FORM(shfl, "shfl", shfl, HAS_TRYLOCK, NOTHING)                                     \
     FORM(fissile, "fissile", fissile, HAS_TRYLOCK, NOTHING)                            \
-    FORM(malthusian, "malthusian", malthusian, NO_TRYLOCK, NOTHING)
+    FORM(malthusian, "malthusian", malthusian, NO_TRYLOCK, WITH(PUBLISHED_PLAIN))
 
 #define HAS_TRYLOCK(name, prefix, ...)                                                 \
     static bool name##_trylock(struct lock *lock)                                      \
@@ -112,47 +128,91 @@ void *published_body(struct lock *lock, size_t bytes)
 FORMS(FUNCTIONS)
 
 /*
- * As in the lock study: interposed by LiTL, which also takes the program's own mutex,
- * for the sake of its condition variables (R. Guerraoui, H. Guiroux, R. Lachaize, V.
- * Quema, V. Trigonakis, "Lock - unlock: is that all?", TOCS 2019).
+ * The lock study's locks as in its library, LiTL, which interposes them and also takes
+ * a mutex of glibc's, for the sake of condition variables. That is so for glibc's own
+ * mutexes, too, which the study measured with the same library. The mutex is on a line
+ * of its own, or for CLH before the lock, on its line.
+ *
+ * STUDY(name, title, function prefix, trylock, which line, argument): as in FORMS; a
+ * lock of which a program uses the trylock has one.
  */
-struct interposed {
+#define STUDY(FORM)                                                                    \
+    FORM(study_spinlock, "spinlock", study_spinlock, HAS_TRYLOCK, apart, NOTHING)      \
+    FORM(study_tas, "tas", tas, HAS_TRYLOCK, apart, NOTHING)                           \
+    FORM(study_ttas, "ttas", study_ttas, HAS_TRYLOCK, apart, NOTHING)                  \
+    FORM(study_ttas_ls, "ttas-backoff", study_ttas_ls, HAS_TRYLOCK, apart, NOTHING)    \
+    FORM(study_backoff, "backoff", backoff, HAS_TRYLOCK, apart, NOTHING)               \
+    FORM(study_mutexee, "mutexee", mutexee, HAS_TRYLOCK, apart, NOTHING)               \
+    FORM(study_mutex, "futex", mutex, HAS_TRYLOCK, apart, NOTHING)                     \
+    FORM(study_adaptive, "adaptive", adaptive, HAS_TRYLOCK, apart, NOTHING)            \
+    FORM(study_ticket, "ticket", ticket, HAS_TRYLOCK, apart, WITH(PUBLISHED_STUDY))    \
+    FORM(study_ticket_ls, "ticket-backoff", ticket, HAS_TRYLOCK, apart,                \
+         WITH(PUBLISHED_STUDY | PUBLISHED_BACK_OFF | PUBLISHED_PREFETCH))              \
+    FORM(study_partitioned, "partitioned", partitioned, HAS_TRYLOCK, apart, NOTHING)   \
+    FORM(study_alock, "alock", array, HAS_TRYLOCK, apart,                              \
+         WITH(PUBLISHED_STUDY | PUBLISHED_PREFETCH))                                   \
+    FORM(study_mcs, "mcs", study_mcs, HAS_TRYLOCK, apart, WITH(PUBLISHED_STUDY))       \
+    FORM(study_mcs_park, "mcs-park", study_mcs, HAS_TRYLOCK, apart,                    \
+         WITH(PUBLISHED_STUDY | PUBLISHED_PARKS))                                      \
+    FORM(study_mcs_ls, "mcs-prefetch", mcs, HAS_TRYLOCK, apart,                        \
+         WITH(PUBLISHED_PREFETCH))                                                     \
+    FORM(study_clh, "clh", clh, NO_TRYLOCK, beside, WITH(PUBLISHED_STUDY))             \
+    FORM(study_clh_park, "clh-park", clh, NO_TRYLOCK, beside,                          \
+         WITH(PUBLISHED_STUDY | PUBLISHED_PARKS))                                      \
+    FORM(study_clh_ls, "clh-prefetch", clh, NO_TRYLOCK, beside,                        \
+         WITH(PUBLISHED_STUDY | PUBLISHED_PREFETCH))                                   \
+    FORM(study_c_tkt_tkt, "c-tkt-tkt", hticket, HAS_TRYLOCK, apart,                    \
+         WITH(PUBLISHED_STUDY))                                                        \
+    FORM(study_c_ptl_tkt, "c-ptl-tkt", c_ptl_tkt, HAS_TRYLOCK, apart,                  \
+         WITH(PUBLISHED_STUDY))                                                        \
+    FORM(study_c_bo_mcs, "c-bo-mcs", study_c_bo_mcs, HAS_TRYLOCK, apart,               \
+         WITH(PUBLISHED_STUDY))                                                        \
+    FORM(study_c_bo_mcs_park, "c-bo-mcs-park", study_c_bo_mcs, HAS_TRYLOCK, apart,     \
+         WITH(PUBLISHED_STUDY | PUBLISHED_PARKS))                                      \
+    FORM(study_hticket, "hticket", hticket, NO_TRYLOCK, apart,                         \
+         WITH(PUBLISHED_BACK_OFF | PUBLISHED_PREFETCH))                                \
+    FORM(study_hmcs, "hmcs", hmcs, HAS_TRYLOCK, apart, WITH(PUBLISHED_STUDY))          \
+    FORM(study_ahmcs, "ahmcs", hmcs, HAS_TRYLOCK, apart,                               \
+         WITH(PUBLISHED_STUDY | PUBLISHED_ADAPTIVE))                                   \
+    FORM(study_malthusian, "malthusian", malthusian, HAS_TRYLOCK, apart,               \
+         WITH(PUBLISHED_STUDY))                                                        \
+    FORM(study_malthusian_park, "malthusian-park", malthusian, HAS_TRYLOCK, apart,     \
+         WITH(PUBLISHED_STUDY | PUBLISHED_PARKS))                                      \
+    FORM(study_mcs_timepub, "mcs-timepub", mcs_tp, HAS_TRYLOCK, apart, NOTHING)
+
+struct interposed_apart {
     struct lock lock PUBLISHED_ALONE;
     struct lock mutex PUBLISHED_ALONE;
 };
 
-static struct interposed *interposed_of(struct lock *lock)
-{
-    return published_body(lock, sizeof(struct interposed));
-}
+struct interposed_beside {
+    struct lock mutex PUBLISHED_ALONE;
+    struct lock lock;
+};
 
-#define INTERPOSED(FORM)                                                               \
-    FORM(spinlock, "litl-spinlock")                                                    \
-    FORM(ttas_plain, "litl-ttas")                                                      \
-    FORM(ttas, "litl-backoff")                                                         \
-    FORM(ticket, "litl-ticket")                                                        \
-    FORM(mcs, "litl-mcs")                                                              \
-    FORM(cohort_ticket, "litl-c-tkt-tkt")                                              \
-    FORM(c_ptl_tkt, "litl-c-ptl-tkt")                                                  \
-    FORM(c_bo_mcs, "litl-c-bo-mcs")                                                    \
-    FORM(hmcs, "litl-hmcs")
-#define INTERPOSED_FUNCTIONS(name, title)                                              \
+#define STUDY_FUNCTIONS(name, title, prefix, trylock, line, ...)                       \
+    trylock(name, prefix, __VA_ARGS__)                                                 \
+    static struct interposed_##line *name##_of(struct lock *lock)                      \
+    {                                                                                  \
+        return published_body(lock, sizeof(struct interposed_##line));                 \
+    }                                                                                  \
     static int name##_interposed_lock(struct lock *lock)                               \
     {                                                                                  \
-        name##_lock(&interposed_of(lock)->lock);                                       \
-        return mutex_lock(&interposed_of(lock)->mutex);                                \
+        published_##prefix##_lock(&name##_of(lock)->lock __VA_ARGS__);                 \
+        return mutex_lock(&name##_of(lock)->mutex);                                    \
     }                                                                                  \
     static bool name##_interposed_trylock(struct lock *lock)                           \
     {                                                                                  \
-        return name##_trylock(&interposed_of(lock)->lock) &&                           \
-               mutex_lock(&interposed_of(lock)->mutex) == 0;                           \
+        return name##_trylock(&name##_of(lock)->lock) &&                               \
+               mutex_lock(&name##_of(lock)->mutex) == 0;                               \
     }                                                                                  \
     static int name##_interposed_unlock(struct lock *lock)                             \
     {                                                                                  \
-        mutex_unlock(&interposed_of(lock)->mutex);                                     \
-        return name##_unlock(&interposed_of(lock)->lock);                              \
+        mutex_unlock(&name##_of(lock)->mutex);                                         \
+        published_##prefix##_unlock(&name##_of(lock)->lock __VA_ARGS__);               \
+        return 0;                                                                      \
     }
-INTERPOSED(INTERPOSED_FUNCTIONS)
+STUDY(STUDY_FUNCTIONS)
 
 static const struct {
     const char *title;
@@ -161,8 +221,8 @@ static const struct {
 #define ENTRY(name, title)                                                             \
     {title, {.lock = name##_lock, .trylock = name##_trylock, .unlock = name##_unlock}},
 #define FORM_ENTRY(name, title, ...) ENTRY(name, title)
-#define INTERPOSED_ENTRY(name, title) ENTRY(name##_interposed, title)
-             FORMS(FORM_ENTRY) INTERPOSED(INTERPOSED_ENTRY)};
+#define STUDY_ENTRY(name, title, ...) ENTRY(name##_interposed, "litl-" title)
+             FORMS(FORM_ENTRY) STUDY(STUDY_ENTRY)};
 
 int lock_find(const char *name)
 {

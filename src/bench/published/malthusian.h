@@ -2,23 +2,26 @@
 /*
  * Malthusian lock, the form MCSCR whose waiters spin. D. Dice, "Malthusian locks",
  * EuroSys 2017: the eldest passive thread is served with probability 1/1,000 at each
- * handover.
+ * handover. In the lock study's library, waiters may also sleep, and a release reads
+ * the tail to learn whether its successor is the last in the queue.
  *
  *   tail     1 + the last thread of the queue, 0 free
  *   passive  on a line of its own: 1 + the latest and the eldest thread that were taken
  *            out of the queue
- *   node     of each thread, on a line of its own: 1 + the successor; whether it waits;
- *            while it is passive, 1 + its neighbours in the list
+ *   node     of each thread, on a line of its own: 1 + the successor; whether it waits,
+ *            in the lock study's library on the next line; while it is passive, 1 + its
+ *            neighbours in the list
  */
 #ifndef HASP_BENCH_PUBLISHED_MALTHUSIAN_H
 #define HASP_BENCH_PUBLISHED_MALTHUSIAN_H
 
-#include "bench/published/body.h"
+#include "bench/published/waiting.h"
 
 enum { PUBLISHED_MALTHUSIAN_ELDEST = 1000 };
 
 struct published_malthusian_node {
     struct atomic_u32 next, waits, younger, older;
+    struct atomic_u32 waits_apart PUBLISHED_NEXT_LINE;
 } PUBLISHED_ALONE;
 
 struct published_malthusian {
@@ -28,9 +31,15 @@ struct published_malthusian {
 
 static inline struct published_malthusian *published_malthusian_of(struct lock *lock)
 {
-    return published_body(lock,
-                          sizeof(struct published_malthusian) +
-                              cpu_count() * sizeof(struct published_malthusian_node));
+    size_t nodes = published_threads() * sizeof(struct published_malthusian_node);
+    return published_body(lock, sizeof(struct published_malthusian) + nodes);
+}
+
+static inline struct atomic_u32 *
+published_malthusian_waits(struct published_malthusian *own, uint32_t thread, int how)
+{
+    struct published_malthusian_node *node = &own->nodes[thread - 1];
+    return how & PUBLISHED_STUDY ? &node->waits_apart : &node->waits;
 }
 
 static inline void published_malthusian_retire(struct published_malthusian *own,
@@ -70,23 +79,34 @@ static inline bool published_malthusian_serves_eldest(void)
            0;
 }
 
-static inline void published_malthusian_lock(struct lock *lock)
+static inline void published_malthusian_lock(struct lock *lock, int how)
 {
     struct published_malthusian *own = published_malthusian_of(lock);
     uint32_t self = published_thread() + 1;
     struct published_malthusian_node *mine = &own->nodes[self - 1];
+    struct atomic_u32 *waits = published_malthusian_waits(own, self, how);
     store_relaxed(&mine->next, 0);
-    store_relaxed(&mine->waits, 1);
+    store_relaxed(waits, 1);
     uint32_t before = exchange_acq_rel(&lock->state[0], self);
     if (!before)
         return;
     store_release(&own->nodes[before - 1].next, self);
-    spin_until(!load_acquire(&mine->waits));
+    published_await(waits, how);
+}
+
+/* As in MCS. */
+static inline bool published_malthusian_trylock(struct lock *lock, int how)
+{
+    struct published_malthusian *own = published_malthusian_of(lock);
+    uint32_t self = published_thread() + 1;
+    store_relaxed(&own->nodes[self - 1].next, 0);
+    store_relaxed(published_malthusian_waits(own, self, how), 1);
+    return acquire_if(&lock->state[0], 0, self);
 }
 
 /* Hands the lock to a passive thread in front of the queue. */
 static inline void published_malthusian_return(struct lock *lock, uint32_t self,
-                                               uint32_t thread)
+                                               uint32_t thread, int how)
 {
     struct published_malthusian *own = published_malthusian_of(lock);
     struct published_malthusian_node *mine = &own->nodes[self - 1];
@@ -97,10 +117,24 @@ static inline void published_malthusian_return(struct lock *lock, uint32_t self,
         spin_until((next = load_acquire(&mine->next)) != 0);
         store_relaxed(&node->next, next);
     }
-    store_release(&node->waits, 0);
+    published_wake(published_malthusian_waits(own, thread, how), how);
 }
 
-static inline void published_malthusian_unlock(struct lock *lock)
+/* Returns the thread behind the successor, 0 if there is none. */
+static inline uint32_t published_malthusian_after(struct lock *lock, uint32_t next,
+                                                  int how)
+{
+    struct published_malthusian *own = published_malthusian_of(lock);
+    struct atomic_u32 *link = &own->nodes[next - 1].next;
+    uint32_t after = 0;
+    if (!(how & PUBLISHED_STUDY))
+        return load_acquire(link);
+    if (load_relaxed(&lock->state[0]) != next)
+        spin_until((after = load_acquire(link)) != 0);
+    return after;
+}
+
+static inline void published_malthusian_unlock(struct lock *lock, int how)
 {
     struct published_malthusian *own = published_malthusian_of(lock);
     uint32_t self = published_thread() + 1;
@@ -111,7 +145,7 @@ static inline void published_malthusian_unlock(struct lock *lock)
     else if (!next)
         thread = published_malthusian_recall(own, false);
     if (thread) {
-        published_malthusian_return(lock, self, thread);
+        published_malthusian_return(lock, self, thread, how);
         return;
     }
     if (!next) {
@@ -119,12 +153,12 @@ static inline void published_malthusian_unlock(struct lock *lock)
             return;
         spin_until((next = load_acquire(&mine->next)) != 0);
     }
-    uint32_t after = load_acquire(&own->nodes[next - 1].next);
+    uint32_t after = published_malthusian_after(lock, next, how);
     if (after) {
         published_malthusian_retire(own, next);
         next = after;
     }
-    store_release(&own->nodes[next - 1].waits, 0);
+    published_wake(published_malthusian_waits(own, next, how), how);
 }
 
 #endif

@@ -23,9 +23,9 @@ struct published_mcs {
 
 static inline struct published_mcs published_mcs_of(struct lock *lock)
 {
-    size_t states = cpu_count() * sizeof(struct published_thread_state);
-    char *body =
-        published_body(lock, states + cpu_count() * sizeof(struct published_mcs_node));
+    size_t states = published_threads() * sizeof(struct published_thread_state);
+    size_t nodes = published_threads() * sizeof(struct published_mcs_node);
+    char *body = published_body(lock, states + nodes);
     return (struct published_mcs){(void *)body, (void *)(body + states)};
 }
 
@@ -39,7 +39,7 @@ published_mcs_mine(const struct published_mcs *mcs)
     return &mcs->nodes[published_thread()];
 }
 
-static inline void published_mcs_lock(struct lock *lock, bool prefetch)
+static inline void published_mcs_lock(struct lock *lock, int how)
 {
     const struct published_mcs mcs = published_mcs_of(lock);
     struct published_mcs_node *mine = published_mcs_mine(&mcs);
@@ -50,22 +50,23 @@ static inline void published_mcs_lock(struct lock *lock, bool prefetch)
         return;
     store_relaxed(&mine->waits, 1);
     store_release(&mcs.nodes[before - 1].next, self);
-    published_spin(&mine->waits, prefetch, !load_acquire(&mine->waits));
+    published_spin(&mine->waits, how & PUBLISHED_PREFETCH,
+                   !load_acquire(&mine->waits));
 }
 
-static inline bool published_mcs_trylock(struct lock *lock, bool prefetch)
+static inline bool published_mcs_trylock(struct lock *lock, int how)
 {
-    (void)prefetch;
+    (void)how;
     const struct published_mcs mcs = published_mcs_of(lock);
     store_relaxed(&published_mcs_mine(&mcs)->next, 0);
     return acquire_if(&lock->state[0], 0, published_thread() + 1);
 }
 
-static inline void published_mcs_unlock(struct lock *lock, bool prefetch)
+static inline void published_mcs_unlock(struct lock *lock, int how)
 {
     const struct published_mcs mcs = published_mcs_of(lock);
     struct published_mcs_node *mine = published_mcs_mine(&mcs);
-    if (prefetch)
+    if (how & PUBLISHED_PREFETCH)
         prefetch_for_write(&mine->next);
     uint32_t next = load_acquire(&mine->next);
     if (!next) {

@@ -37,7 +37,7 @@ static inline void published_rcl_init(struct published_rcl *object,
     object->server = server;
     if (!server->requests)
         server->requests =
-            (struct published_request *)map_pages(cpu_count() *
+            (struct published_request *)map_pages(published_threads() *
                                                   sizeof(struct published_request));
     if (!server->requests)
         die("no memory for requests");
@@ -75,7 +75,7 @@ static inline void published_rcl_serve(struct published_server *server)
 {
     while (!load_relaxed(&server->ended)) {
         bool found = false;
-        for (uint32_t index = 0; index < cpu_count(); index++) {
+        for (uint32_t index = 0; index < published_threads(); index++) {
             struct published_request *request = &server->requests[index];
             const uint64_t section = load_acquire(&request->section);
             if (section)

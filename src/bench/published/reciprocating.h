@@ -25,7 +25,8 @@ static inline struct published_reciprocating_thread *
 published_reciprocating_threads(struct lock *lock)
 {
     return published_body(lock,
-                          cpu_count() * sizeof(struct published_reciprocating_thread));
+                          published_threads() *
+                              sizeof(struct published_reciprocating_thread));
 }
 
 static inline void published_reciprocating_lock(struct lock *lock)

@@ -25,7 +25,8 @@ struct published_shfl_node {
 
 static inline struct published_shfl_node *published_shfl_nodes(struct lock *lock)
 {
-    return published_body(lock, cpu_count() * sizeof(struct published_shfl_node));
+    return published_body(lock,
+                          published_threads() * sizeof(struct published_shfl_node));
 }
 
 static inline struct atomic_u32 *published_shfl_tail(struct lock *lock)

@@ -74,7 +74,7 @@ static inline void published_ttas_back_off(struct published_ttas_state *self)
 static inline void published_ttas_pause(struct lock *lock)
 {
     struct published_ttas_state *states =
-        published_body(lock, cpu_count() * sizeof(struct published_ttas_state));
+        published_body(lock, published_threads() * sizeof(struct published_ttas_state));
     published_ttas_back_off(&states[published_thread()]);
 }
 

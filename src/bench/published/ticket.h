@@ -17,14 +17,11 @@ struct published_ticket {
     struct atomic_u32 next, serving;
 };
 
-enum published_ticket_how {
-    PUBLISHED_PLAIN = 0,
-    PUBLISHED_BACK_OFF = 1, /* pauses about as long as the threads ahead need */
-    PUBLISHED_PREFETCH = 2, /* prefetches the line for writing before it reads it */
-};
-
 /* Pauses in cycles: for each thread ahead, and for the thread that is next. */
 enum { TICKET_PAUSE = 512, TICKET_PAUSE_OF_NEXT = 128 };
+
+/* In the lock study's library, a thread with more threads ahead yields its CPU. */
+enum { TICKET_FAR = 20 };
 
 static inline struct published_ticket *published_ticket_of(struct lock *lock)
 {
@@ -44,6 +41,8 @@ static inline void published_ticket_wait(struct published_ticket *ticket, uint32
             relax();
         else
             pause_cycles(ahead > 1 ? ahead * TICKET_PAUSE : TICKET_PAUSE_OF_NEXT);
+        if (how & PUBLISHED_STUDY && how & PUBLISHED_BACK_OFF && ahead > TICKET_FAR)
+            yield();
     }
 }
 

@@ -101,7 +101,8 @@ CAUSES: dict[str, str] = {
     "T44": "as T42/c-bo-mcs",
     "T48/mcs": (
         "the interposer's mutex moves, too (344 cycles), and so does a line of the "
-        "short section (240). MCS alone takes 584: a store to the line that the waiter "
+        "short section (240). MCS alone takes 808: the link to the successor, on a "
+        "line that this one has written (224), a store to the line that the waiter "
         "shares (up to 296), then its load (up to 254)"
     ),
     "T48/spinlock": (
