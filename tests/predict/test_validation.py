@@ -14,13 +14,14 @@ from hasp.base.errors import HaspError
 from hasp.base.output import STDOUT
 from hasp.lab.simulate.machines.machine import load
 from hasp.lab.simulate.simulation import flattened
+from hasp.locks import native
 from hasp.locks.kinds import MUTEX
 from hasp.predict.runs import Case, Runs, variants
 from hasp.predict.validation.a64 import measured_by, subjects
 from hasp.predict.validation.measured import Measured
 from hasp.predict.validation.programs import Program, programs_of, record, split
-from hasp.predict.validation.published import forms_for
-from hasp.predict.validation.report import report
+from hasp.predict.validation.published import FORMS
+from hasp.predict.validation.report import report, report_study
 from hasp.predict.validation.run import MACHINE, STUDY, with_mutexes
 from hasp.predict.validation.score import (
     mean_tau,
@@ -159,25 +160,54 @@ def test_the_plan_names_measurements_of_the_lock_study() -> None:
     assert {one.program.name for one in plan if one.assumed.busy} == {"memcached"}
 
 
-def test_published_forms_are_scored_beside_hasps_own() -> None:
+def test_locks_as_published_are_scored_with_hasps_code_beside() -> None:
     reverse = dict(zip(MATTERS, reversed(MATTERS.values()), strict=True))
-    made = score("p", MATTERS, MATTERS, "", None, reverse)
-    assert (made.forms, made.tau_of_forms) == (len(MATTERS), pytest.approx(1))
-    assert made.tau_published == pytest.approx(-1)
-    assert score("p", MATTERS, MATTERS, "").tau_published is None
+    shipped = {**reverse, "other": 1.0}
+    made = score("p", MATTERS, MATTERS, "", None, shipped)
+    assert (made.forms, made.tau) == (len(MATTERS), pytest.approx(1))
+    assert made.tau_shipped == pytest.approx(-1)
+    assert made.predicted_shipped == pytest.approx(made.predicted)
+    assert mean_tau_of_all([made]) == pytest.approx(1)
+    assert mean_tau_of_all([made], shipped=True) == pytest.approx(-1)
+    assert score("p", MATTERS, MATTERS, "").tau_shipped is None
 
 
-def test_published_forms_execute_what_they_can() -> None:
+def test_the_order_of_locks_as_published_decides(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    reverse = dict(zip(MATTERS, reversed(MATTERS.values()), strict=True))
+    assert report_study([score("p", MATTERS, MATTERS, "", None, reverse)], None) == 0
+    assert (
+        "with Hasp's code, mean tau of all programs: -1.00" in capsys.readouterr().out
+    )
+    assert report_study([score("p", MATTERS, reverse, "", None, MATTERS)], STDOUT) == 1
+    row = json.loads(capsys.readouterr().out)
+    assert (row["tau"], row["tau_shipped"]) == (pytest.approx(-1), pytest.approx(1))
+
+
+def test_each_mutex_lock_of_the_study_has_a_published_form() -> None:
+    study = {
+        "futex" if lock.is_reference else lock.name
+        for lock in native.locks()
+        if lock.aliases
+    }
+    assert FORMS.keys() == study
+    assert len(FORMS) == 28
+
+
+def test_published_forms_execute_a_load() -> None:
     plain = closed(100.0, 10.0)
-    assert "c-ptl-tkt" in forms_for(plain, 4, 4)
-    assert forms_for(plain, 5, 4) == {}  # their waiters do not yield
     meeting = replace(plain, sites=(replace(plain.sites[0], meets=True),))
     machine = load(str(ROOT / MACHINE))
+    tried = set(FORMS.values()) - {"litl-clh", "litl-clh-park", "litl-clh-prefetch"}
+    tried -= {"litl-hticket"}  # those cannot leave by trylock
     with flattened(machine) as path:
         runs = Runs(plain, machine, path).of_published()
-        locks = ("futex", "litl-hmcs", "litl-c-tkt-tkt", "litl-c-ptl-tkt")
-        for simulated in (runs, runs.of(meeting)):  # which leaves by trylock
-            cases = [Case(lock, 2, one) for lock in locks for one in variants(1)]
+        for simulated, locks in (
+            (runs, set(FORMS.values())),
+            (runs.of(meeting), tried),
+        ):
+            cases = [Case(lock, 2, one) for lock in locks for one in variants(1)[:1]]
             done = simulated.run(cases, 1)
             assert all(outcome.throughput > 0 for outcome in done.values())
 

@@ -23,10 +23,10 @@ from hasp.predict.calibration import calibrated
 from hasp.predict.load import Load
 from hasp.predict.predict import STANDS_IN
 from hasp.predict.rebuild import rebuild
-from hasp.predict.runs import Case, Runs, variants
+from hasp.predict.runs import Case, Runs, duration_ns, variants
 from hasp.predict.validation.measured import STUDY, THREADS, Measured
 from hasp.predict.validation.programs import Program, programs_of, record
-from hasp.predict.validation.published import forms_for
+from hasp.predict.validation.published import FORMS
 from hasp.predict.validation.report import report
 from hasp.predict.validation.score import (
     Figures,
@@ -39,6 +39,10 @@ from hasp.profile.report.source import open_profile
 
 MACHINE = STUDY / "machine.toml"
 RECORDED = 1  # thread
+
+# The shortest simulation of locks as published. It takes milliseconds until threads
+# sleep as often as they are woken, and some waiters pause for 4 ms.
+STEADY_NS = 8_000_000
 
 
 def validate(
@@ -95,7 +99,7 @@ class Trial:
     measured: Figures
     repeated: float | None  # tau of the study's own runs among themselves
     assumed: Assumed = AS_RECORDED
-    published: bool = False  # also simulate locks in their published form
+    published: bool = False  # what was measured are locks in their published form
     ceiling: float | None = None  # the tau that a perfect prediction would have
     runs: RunsByLock = field(default_factory=dict)
 
@@ -116,8 +120,10 @@ def carry_out(
     try:
         for trial in trials:
             name = trial.program.name
-            predicted, forms, remark = predicted_of(trial, folder, machine, jobs)
-            own = score(name, trial.measured, predicted, remark, trial.repeated, forms)
+            predicted, shipped, remark = predicted_of(trial, folder, machine, jobs)
+            own = score(
+                name, trial.measured, predicted, remark, trial.repeated, shipped
+            )
             own = with_runs(own, trial.runs, predicted)
             scores.append(replace(own, ceiling=trial.ceiling))
     except Interrupted:
@@ -132,8 +138,9 @@ def predicted_of(
 ) -> tuple[Figures, Figures, str]:
     """Return the predicted throughput by lock, and what limits it.
 
-    The second figures are those of the published forms. There are none if no mutex was
-    recorded that could limit the program.
+    If locks were measured in their published form, that is predicted, and the second
+    figures are those of Hasp's code. There are no figures if no mutex was recorded that
+    could limit the program.
     """
     name = trial.program.name
     trace = folder / f"{name.replace(' ', '-')}.trace"
@@ -151,10 +158,11 @@ def predicted_of(
     if load.kind is RWLOCK:  # the study replaces mutexes only
         return {}, {}, "reader-writer locks only"
     output.note(f"simulating {name}, {trial.threads} threads")
-    own, forms = predictions(
+    shipped, forms = predictions(
         load, machine, list(trial.measured), jobs, trial.threads, trial.published
     )
-    return own, forms, ", ".join(site.name for site in load.sites[:2])
+    remark = ", ".join(site.name for site in load.sites[:2])
+    return (forms, shipped, remark) if trial.published else (shipped, {}, remark)
 
 
 def with_mutexes(load: Load) -> Load:
@@ -177,13 +185,15 @@ def predictions(
     """
     known = {lock.name for lock in native.locks() if not lock.is_reference}
     names = [lock for lock in locks if lock in known]
-    cpus = machine.topology.cpus
-    forms = forms_for(load, threads, cpus) if published else {}
     with flattened(machine) as path:
         runs = Runs(load, machine, path)
         runs = runs.of(calibrated(runs, STANDS_IN[load.kind], jobs))
+        if published:
+            runs.longer = -(-STEADY_NS // duration_ns(runs.load, threads))
         own = _medians(runs, {name: name for name in names}, threads, jobs)
-        others = {name: forms[name] for name in names if name in forms}
+        if not published:
+            return own, {}
+        others = {name: FORMS[name] for name in names if name in FORMS}
         return own, _medians(runs.of_published(), others, threads, jobs)
 
 

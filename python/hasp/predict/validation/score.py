@@ -46,11 +46,11 @@ class Score:
     in_order: float | None = None
     # the measured deviation without the noise of the runs; None if it is not known
     beyond_noise: float | None = None
-    # Over the locks whose published form was simulated, too: their number, and tau with
-    # Hasp's code and with the published one.
+    # If locks were predicted in their published form: their number, and tau and the
+    # predicted deviation with Hasp's code for the same locks
     forms: int = 0
-    tau_of_forms: float | None = None
-    tau_published: float | None = None
+    tau_shipped: float | None = None
+    predicted_shipped: float | None = None
 
     @property
     def matters(self) -> bool:
@@ -75,14 +75,14 @@ def score(
     predicted: Figures,
     remark: str,
     repeated: float | None = None,
-    forms: Figures | None = None,
+    shipped: Figures | None = None,
 ) -> Score:
     """Compare the throughput of the locks that both have.
 
-    `forms` are the predictions for locks in their published form.
+    If `predicted` is about locks in their published form, `shipped` are the predictions
+    for Hasp's code.
     """
-    forms = forms or {}
-    own = {lock: figure for lock, figure in predicted.items() if lock in forms}
+    own = {lock: value for lock, value in (shipped or {}).items() if lock in predicted}
     return Score(
         program,
         tau_of(measured, predicted),
@@ -90,9 +90,9 @@ def score(
         _deviation(predicted),
         remark,
         repeated,
-        forms=len(forms),
-        tau_of_forms=tau_of(measured, own),
-        tau_published=tau_of(measured, forms),
+        forms=len(own),
+        tau_shipped=tau_of(measured, own),
+        predicted_shipped=_deviation(own) if own else None,
     )
 
 
@@ -139,9 +139,13 @@ def mean_tau(scores: Sequence[Score]) -> float:
     return sum(taus) / len(taus) if taus else 0.0
 
 
-def mean_tau_of_all(scores: Sequence[Score]) -> float:
-    """Return the mean over all programs. An undefined order counts as 0."""
-    return sum(one.tau or 0.0 for one in scores) / len(scores) if scores else 0.0
+def mean_tau_of_all(scores: Sequence[Score], shipped: bool = False) -> float:
+    """Return the mean over all programs, with Hasp's code if `shipped`.
+
+    An undefined order counts as 0.
+    """
+    taus = [(one.tau_shipped if shipped else one.tau) or 0.0 for one in scores]
+    return sum(taus) / len(taus) if taus else 0.0
 
 
 def mean_repeated(scores: Sequence[Score]) -> float:
