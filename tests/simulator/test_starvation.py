@@ -54,7 +54,7 @@ def test_sleepers_woken_in_vain_get_the_lock(
 def test_two_threads_do_not_keep_auto_from_all_others(
     simulate: Simulate, flatten: Flatten, seed: int
 ) -> None:
-    """46 of 48 threads starved while a release prefetched the line for writing."""
+    """Two that took turns kept the lock biased, and all sleepers woke up in vain."""
     run = simulate(
         flatten("opteron-48"),
         "delegation",

@@ -52,7 +52,8 @@
  * Timed lock: it joins no cohort. A queued waiter leaves as in mcs.h; the first one
  * takes its demand back, or has been granted the lock.
  *
- * Trylock: it takes the word if it is free. Unless the thread has also waited for the
+ * Trylock: it takes the word if it is free, and asks for its line in a writable state
+ * before it reads it (auto_trylock.h). Unless the thread has also waited for the
  * lock, that does not count as a use of it: neither for the first waiter of an
  * exclusive lock nor for the choice of the policy. A thread whose trylock fails again
  * pauses for three times as long as it took to read the lock.
@@ -91,6 +92,20 @@ static inline struct atomic_u32 *auto_bucket(const struct lock *lock)
     return &futex_sleepers[hash / (UINT32_MAX / FUTEX_BUCKETS + 1)];
 }
 
+/* A sleeper of a biased lock that was woken in vain. While two threads use the lock in
+ * turn, each arrives when the other releases: neither waits, so none of them ends the
+ * bias, and those that sleep would find the word held for ever. With the line in a
+ * writable state, the caller is as likely as they are to be next. */
+static inline bool auto_spin_woken(struct lock *lock)
+{
+    for (uint32_t spins = spin_limit(); spins; spins -= relax_at_most(spins)) {
+        prefetch_for_write(&lock->word);
+        if (load_relaxed(&lock->word) == 0 && acquire_if(&lock->word, 0, AUTO_SLEEPERS))
+            return true;
+    }
+    return false;
+}
+
 /* The lock is still biased, or was so when the caller arrived. */
 static __attribute__((noinline, unused)) enum auto_outcome
 auto_wait_biased(struct lock *lock, bool joins, const struct deadline *deadline)
@@ -106,7 +121,7 @@ auto_wait_biased(struct lock *lock, bool joins, const struct deadline *deadline)
             auto_sleep(lock, &acquired, &slice);
             in_time = !deadline || !deadline_passed(deadline);
         }
-        acquired = acquired || auto_claim(lock);
+        acquired = acquired || auto_claim(lock) || auto_spin_woken(lock);
         if (auto_bias_ended(lock))
             break;
     }
@@ -200,6 +215,7 @@ static inline void auto_unlock_unbiased(struct lock *lock)
 
 static inline void auto_unlock(struct lock *lock, bool biased)
 {
+    prefetch_for_write(&lock->word); /* or else the line may come twice */
     if (biased && likely(!(load_relaxed(&lock->mode) & FUTEX_SHARED))) {
         struct atomic_u32 *sleepers = auto_bucket(lock);
         store_relaxed(&lock->owner, 0);

@@ -29,12 +29,15 @@ static inline bool auto_try_briefly(struct lock *lock)
 
 /* The only waiter of an open lock that spins. If it saw sleepers, it takes the lock as
  * one of them would, so that its release wakes one: they would starve beside a spinning
- * thread. */
+ * thread. If not, the holder is probably the only other user of the lock's line, which
+ * then comes once for each of them. */
 static inline bool auto_spin_open(struct lock *lock)
 {
     uint32_t left = spin_limit(), pause = BACKOFF_LEAST, taken = AUTO_HELD;
     do {
         pause_before_attempt(&pause, &left);
+        if (taken == AUTO_HELD)
+            prefetch_for_write(&lock->word);
         uint32_t seen = load_relaxed(&lock->word);
         taken = seen ? seen : taken;
         if (seen == 0 && acquire_if(&lock->word, 0, taken))
