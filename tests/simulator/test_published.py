@@ -100,6 +100,17 @@ def test_a_published_form_acquires_a_free_lock_by_trylock(
         assert published(*words)["operations"] > 0
 
 
+@pytest.mark.parametrize("workload", ["global-table", "barrier"])
+@pytest.mark.parametrize("form", [name for name, tries in LISTED if tries])
+def test_a_published_form_excludes_threads_that_acquire_it_by_trylock(
+    published: Callable[..., dict[str, Any]], form: str, workload: str
+) -> None:
+    """All of them do, or those that leave a barrier, while others lock it."""
+    tries = "trylock=1" if workload == "global-table" else "watch=1"
+    words = (f"--workload={workload}", f"--lock={form}", "--threads=8", tries)
+    assert published(*words, "--duration-ns=100000")["threads"] == 8
+
+
 @pytest.mark.parametrize("form", [name for name, _ in STUDY])
 def test_threads_that_outnumber_the_cpus_make_progress(
     published: Callable[..., dict[str, Any]], two_cpus: Path, form: str

@@ -190,6 +190,14 @@ struct interposed_beside {
     struct lock lock;
 };
 
+/* Only the holder of the lock takes the mutex, so it is free. */
+static bool take_free_mutex(struct lock *mutex)
+{
+    if (!mutex_trylock(mutex))
+        die("this form of a lock does not exclude");
+    return true;
+}
+
 #define STUDY_FUNCTIONS(name, title, prefix, trylock, line, ...)                       \
     trylock(name, prefix, __VA_ARGS__)                                                 \
     static struct interposed_##line *name##_of(struct lock *lock)                      \
@@ -199,12 +207,12 @@ struct interposed_beside {
     static int name##_interposed_lock(struct lock *lock)                               \
     {                                                                                  \
         published_##prefix##_lock(&name##_of(lock)->lock __VA_ARGS__);                 \
-        return mutex_lock(&name##_of(lock)->mutex);                                    \
+        return take_free_mutex(&name##_of(lock)->mutex) ? 0 : -1;                      \
     }                                                                                  \
     static bool name##_interposed_trylock(struct lock *lock)                           \
     {                                                                                  \
         return name##_trylock(&name##_of(lock)->lock) &&                               \
-               mutex_lock(&name##_of(lock)->mutex) == 0;                               \
+               take_free_mutex(&name##_of(lock)->mutex);                               \
     }                                                                                  \
     static int name##_interposed_unlock(struct lock *lock)                             \
     {                                                                                  \
