@@ -27,6 +27,10 @@ static void *pages(size_t bytes);
 #define NAMED_AGAIN(name, variant) NAMED_LAST(name, variant)
 #define NAMED_LAST(name, variant) name##_##variant
 #define chunk_present NAMED(chunk_present)
+#define chunk_make NAMED(chunk_make)
+#define chunks_ensure NAMED(chunks_ensure)
+#define carve_for NAMED(carve_for)
+#define pool_take_ahead NAMED(take_ahead)
 #define pool_carve NAMED(carve)
 #define pop NAMED(pop)
 #define wait_for_slot NAMED(wait_for_slot)
@@ -114,6 +118,11 @@ static void *pages(size_t bytes)
     return chunks[mapped++];
 }
 
+static struct pool_slot *take_two_right(struct pool *from)
+{
+    return take_ahead_right(from, 1);
+}
+
 /* Only the thread that took a slot may use it. */
 static struct pool_slot *take(void)
 {
@@ -181,6 +190,8 @@ static const struct client beginning = {
 static const struct variant variants[] = {
     {"as it is", take_right, give_right, &meeting, "ok"},
     {"as it is", take_right, give_right, &beginning, "ok"},
+    {"creates ahead", take_two_right, give_right, &meeting, "ok"},
+    {"creates ahead", take_two_right, give_right, &beginning, "ok"},
     {"gives relaxed", take_give_relaxed, give_give_relaxed, &meeting, "data race"},
     {"takes relaxed", take_take_relaxed, give_take_relaxed, &meeting, "data race"},
     {"without the tag", take_untagged, give_untagged, &meeting, ""},

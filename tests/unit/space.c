@@ -136,7 +136,8 @@ static void contend(const struct lock_descriptor *descriptor, bool leaving)
 /* Each thread has one waiter, and a second one if another thread has not finished
  * giving back the first. Each thread may have created every side block once, because
  * the pool returns blocks to the threads that created them. One superfluous block is
- * allowed, because two threads may have found a block missing at the same time. */
+ * allowed, because two threads may have found a block missing at the same time, and the
+ * blocks that a thread creates ahead. */
 static void check_used(const struct lock_descriptor *descriptor, bool leaving)
 {
     uint32_t slot = sizeof(struct pool_slot);
@@ -147,7 +148,8 @@ static void check_used(const struct lock_descriptor *descriptor, bool leaving)
         each = 1; /* left by a thread that timed out */
     uint32_t waiters = 2 * threads * each;
     uint32_t bytes = descriptor->outside_bytes + NODES * descriptor->node_bytes;
-    uint32_t blocks = bytes ? threads * ((bytes + slot - 1) / slot + 1) : 0;
+    uint32_t blocks =
+        bytes ? threads * ((bytes + slot - 1) / slot + 1 + SIDE_BLOCKS_AHEAD) : 0;
     if (waiter_count() > waiters || side_block_count() > blocks)
         fprintf(stderr, "%s: %u waiters and %u side blocks, %u and %u declared\n",
                 descriptor->name, waiter_count(), side_block_count(), waiters, blocks);

@@ -123,6 +123,12 @@ struct pool_slot *pool_take(struct pool *pool)
     return slot;
 }
 
+struct pool_slot *pool_take_ahead(struct pool *pool, uint32_t ahead)
+{
+    (void)ahead;
+    return pool_take(pool);
+}
+
 /* No lock takes several slots at once here (side_array_take). */
 struct pool_slot *pool_carve(struct pool *pool, uint32_t count)
 {

@@ -9,10 +9,26 @@
  */
 #include "locks/memory/pool.h"
 
-static bool chunk_present(struct pool *pool, uint32_t chunk)
+static bool chunk_present(const struct pool *pool, uint32_t chunk)
 {
-    struct pool_slot **mapped = &pool->chunks[chunk];
-    if (likely(__atomic_load_n(mapped, __ATOMIC_ACQUIRE) != NULL))
+    return __atomic_load_n(&pool->chunks[chunk], __ATOMIC_ACQUIRE) != NULL;
+}
+
+static struct pool_slot *chunk_make(uint32_t chunk)
+{
+    struct pool_slot *fresh = map_pages(POOL_CHUNK * sizeof *fresh);
+    for (uint32_t i = 0; fresh && i < POOL_CHUNK; i++)
+        fresh[i].link.id = chunk * POOL_CHUNK + i;
+    return fresh;
+}
+
+/* Maps the chunks that are missing, all in one turn, because threads that make arrays
+ * for many locks wait for each other here. Returns false if memory is exhausted. */
+static bool chunks_ensure(struct pool *pool, uint32_t first, uint32_t last)
+{
+    while (first <= last && likely(chunk_present(pool, first)))
+        first++;
+    if (likely(first > last))
         return true;
     uint32_t now = fork_generation(), holder = 0;
     while (!compare_exchange_acquire(&pool->mapping, &holder, now))
@@ -20,14 +36,14 @@ static bool chunk_present(struct pool *pool, uint32_t chunk)
             holder = 0;
             yield();
         }
-    if (!*mapped) {
-        struct pool_slot *fresh = map_pages(POOL_CHUNK * sizeof *fresh);
-        for (uint32_t i = 0; fresh && i < POOL_CHUNK; i++)
-            fresh[i].link.id = chunk * POOL_CHUNK + i;
-        __atomic_store_n(mapped, fresh, __ATOMIC_RELEASE);
+    for (; first <= last; first++) {
+        if (!chunk_present(pool, first))
+            __atomic_store_n(&pool->chunks[first], chunk_make(first), __ATOMIC_RELEASE);
+        if (!chunk_present(pool, first))
+            break;
     }
     store_release(&pool->mapping, 0);
-    return *mapped != NULL;
+    return first > last;
 }
 
 struct pool_slot *pool_carve(struct pool *pool, uint32_t count)
@@ -36,10 +52,9 @@ struct pool_slot *pool_carve(struct pool *pool, uint32_t count)
     do {
         if (before + count >= POOL_CHUNKS * POOL_CHUNK)
             return NULL;
-        for (uint32_t id = before + 1; id / POOL_CHUNK <= (before + count) / POOL_CHUNK;
-             id += POOL_CHUNK)
-            if (!chunk_present(pool, id / POOL_CHUNK))
-                return NULL;
+        if (!chunks_ensure(pool, (before + 1) / POOL_CHUNK,
+                           (before + count) / POOL_CHUNK))
+            return NULL;
     } while (!compare_exchange_relaxed(&pool->carved, &before, before + count));
     return pool_at(pool, before + 1);
 }
@@ -76,18 +91,36 @@ static void wait_for_slot(const struct pool *pool, uint64_t *since)
     yield();
 }
 
-struct pool_slot *pool_take(struct pool *pool)
+/* Creates `ahead` slots more, for the same shard. */
+static struct pool_slot *carve_for(struct pool *pool, uint32_t home, uint32_t ahead)
+{
+    struct pool_slot *first = pool_carve(pool, 1 + ahead);
+    for (uint32_t i = 1; first && i <= ahead; i++) {
+        struct pool_slot *slot = pool_at(pool, first->link.id + i);
+        slot->link.home = home;
+        pool_give(pool, slot);
+    }
+    return first;
+}
+
+struct pool_slot *pool_take_ahead(struct pool *pool, uint32_t ahead)
 {
     uint32_t home = current_thread() % POOL_SHARDS;
     uint64_t since = 0;
     struct pool_slot *slot = pop(pool, &pool->shards[home]);
-    while (unlikely(!slot) && !(slot = pool_carve(pool, 1))) {
+    while (unlikely(!slot) && !(slot = carve_for(pool, home, ahead)) &&
+           !(slot = pool_carve(pool, 1))) {
         wait_for_slot(pool, &since);
         for (int i = 0; i < POOL_SHARDS && !slot; i++)
             slot = pop(pool, &pool->shards[i]);
     }
     slot->link.home = home;
     return slot;
+}
+
+struct pool_slot *pool_take(struct pool *pool)
+{
+    return pool_take_ahead(pool, 0);
 }
 
 void pool_give(struct pool *pool, struct pool_slot *slot)

@@ -51,6 +51,10 @@ struct pool {
  * before. */
 struct pool_slot *pool_take(struct pool *pool);
 
+/* Does the same; if it has to create a slot, it creates `ahead` more for the next calls
+ * of the same thread. */
+struct pool_slot *pool_take_ahead(struct pool *pool, uint32_t ahead);
+
 /* Gives the slot back. No queue may lead to it any more. */
 void pool_give(struct pool *pool, struct pool_slot *slot);
 

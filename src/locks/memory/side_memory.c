@@ -8,7 +8,8 @@ static struct atomic_u64 free_arrays;
 
 struct side_block *side_block_take(void)
 {
-    struct side_block *block = (struct side_block *)pool_take(&side_pool);
+    struct pool_slot *slot = pool_take_ahead(&side_pool, SIDE_BLOCKS_AHEAD);
+    struct side_block *block = (struct side_block *)slot;
     for (int i = 0; i < SIDE_BLOCK_WORDS; i++)
         if (load_relaxed(&block->words[i]))
             store_relaxed(&block->words[i], 0);

@@ -50,6 +50,11 @@ static inline struct side_block *side_block_at(uint32_t id)
     return (struct side_block *)pool_at(&side_pool, id);
 }
 
+/* Blocks that a thread creates for its next calls when it has to create one: while
+ * many locks become contended for the first time, threads compete for the pool's
+ * count. */
+enum { SIDE_BLOCKS_AHEAD = 7 };
+
 /* Returns a block of zeroed words. */
 struct side_block *side_block_take(void);
 
