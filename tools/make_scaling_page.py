@@ -47,18 +47,19 @@ debuggers and to code that bypasses the interposer. Without that it reaches 0.95
 0.99, and `shfl` and `fissile` 0.93 to 0.95. `hapax` also keeps the holder's value in
 the lock, so that any thread may release it.
 
-`alock` creates a lock's array when a thread first waits for it. With all threads of the
-EPYC on 512 locks that takes most of the millisecond that is simulated; over 4 ms it
-reaches 0.85 of the published form. For the same reason, over 4 ms `c-tkt-tkt` and
-`hticket` reach 0.99 to 1.00 on the Xeon and 1.06 to 1.07 here, and `c-ptl-tkt` 0.92 and
-0.86.
+With 16 locks, an arrival at a hierarchical lock reads the lock's line before that of
+its node, which the published form goes to directly. Threads that expected to wait and
+found their node's line without reading the lock, in a trial in which that cost nothing,
+gained there about as many cells as they lost with one lock. `c-bo-mcs` depends on
+chance: 24 threads on one lock of the Xeon have 0.43 with the seed used here, and 0.85
+to 1.02 with the seeds 2 to 18 (`--seeds`).
 
-`fissile` shows word and owner before it hands its queue over, as the next waiter
-watches their line from then on. The same order, and a shuffler that continues where the
-last one stopped, would bring `shfl` to 24 of 48 cells and nowhere below 0.74. But on a
-real machine with two CPUs, two threads without pauses then had 0.26 to 1.0 times the
-throughput, depending on how fast the host moved lines at that time. The cause is not
-known, so `shfl` stays as it was.
+`fissile` and `malthusian` show word and owner before they hand their queue over, as the
+next waiter watches their line from then on. So does `shfl` if a thread is queued;
+otherwise it leaves the queue first. In the other order, and with a shuffler that
+continued where the last one had stopped, no cell of `shfl` was below 0.74, but two
+threads without pauses on a real machine with two CPUs had 0.26 to 1.0 times the
+throughput, depending on how fast the host moved lines at that time.
 """
 
 PAPERS = """\

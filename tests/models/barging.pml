@@ -23,7 +23,7 @@
  * Models: src/locks/algorithms/mutexee.h mutexee_wait=1c436dc9 mutexee_unlock_wanted=95dcd04d
  * Models: src/locks/algorithms/mutexee.h mutexee_unlock=91055ab2
  * Models: src/locks/algorithms/mutexee.h mutexee_relock=7b486e19
- * Models: src/locks/algorithms/malthusian.h malthusian_spin=d5b8a47d malthusian_wait=5391cd55
+ * Models: src/locks/algorithms/malthusian.h malthusian_spin=d5b8a47d malthusian_wait=542e88a0
  * Models: src/locks/algorithms/malthusian.h malthusian_unlock=79792da6
  * Models: src/locks/algorithms/malthusian.h malthusian_relock=2f0dece5
  *

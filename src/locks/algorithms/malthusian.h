@@ -97,19 +97,11 @@ malthusian_wait(struct lock *lock, enum waiting waiting,
     bool acquired =
         (waiting != SPIN && malthusian_spin(word)) ||
         barging_wait(word, waiting, 0, malthusian_patience(waiting), deadline);
-    mcs_leave(lock, node, false); /* the next waiter becomes the standby */
+    /* First, because the next waiter, the standby, watches the line from then on. */
+    if (acquired)
+        shown_word_set(lock, current_thread());
+    mcs_leave(lock, node, false);
     return acquired;
-}
-
-static inline bool malthusian_timedlock(struct lock *lock, enum waiting waiting,
-                                        const struct deadline *deadline)
-{
-    return malthusian_fast(lock) || malthusian_wait(lock, waiting, deadline);
-}
-
-static inline void malthusian_lock(struct lock *lock, enum waiting waiting)
-{
-    malthusian_timedlock(lock, waiting, NULL);
 }
 
 static inline void malthusian_unlock(struct lock *lock, enum waiting waiting)

@@ -107,11 +107,16 @@ static __attribute__((noinline, unused)) bool shfl_wait(struct lock *lock,
         if (!acquired)
             shfl_spin(lock, &alpha);
     } while (!acquired && spinner_spin(&spinner, deadline));
+    /* The next waiter watches the line of the lock from its grant on. If there is none
+     * yet, leaving comes first, so that the next arrival finds an empty queue. */
+    bool linked = load_relaxed(mcs_holder_of(mcs_of(lock), alpha.node).next) != 0;
+    if (acquired && linked)
+        shown_word_set(lock, current_thread());
     mcs_leave_by(lock, alpha.node, false, &shfl_policy, &alpha.order, 0);
+    if (acquired && !linked)
+        shown_word_set(lock, current_thread());
     return acquired;
 }
-
-DEFAULT_LOCK(shfl)
 
 static inline void shfl_unlock(struct lock *lock)
 {
