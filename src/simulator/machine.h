@@ -63,7 +63,8 @@
  *   scheduler.slice scheduler.switch scheduler.migration
  *   scheduler.futex_call   a system call that sleeps, wakes or yields
  *   scheduler.waking       added to a call that interrupts another CPU to wake
- *   scheduler.futex_wake   from a waking system call until the woken thread runs
+ *   scheduler.futex_wake   from a waking system call until the woken thread runs, if it
+ *                          does not stay on the caller's CPU
  *   scheduler.kernel_lock  the lock of a futex's bucket; see futex_bucket.h
  *   scheduler.fairness     who preempts whom, and who may move; see fairness.h
  *

@@ -147,6 +147,15 @@ static unsigned take_sleepers(const void *address, uint32_t count,
     return number;
 }
 
+/* Returns when a thread that the caller wakes may run. One that stays on the caller's
+ * CPU needs no interrupt, only the context switch. */
+static uint64_t runs_from(const struct thread *woken, const struct thread *self,
+                          uint64_t called)
+{
+    const bool stays = woken->cpu == self->cpu && !scheduler_has_idle_cpu(woken);
+    return stays ? called : called + machine.scheduler.futex_wake;
+}
+
 void simulated_unpark(void *address, uint32_t count)
 {
     struct thread *self = running;
@@ -172,7 +181,7 @@ void simulated_unpark(void *address, uint32_t count)
     const uint64_t called = self->now;
     for (unsigned i = 0; i < number; i++)
         if (taken[i]->state == THREAD_PARKED && !taken[i]->parked_on &&
-            wake(taken[i], called + machine.scheduler.futex_wake) &&
+            wake(taken[i], runs_from(taken[i], self, called)) &&
             taken[i]->cpu != self->cpu)
             self->now += machine.scheduler.waking;
 }

@@ -226,6 +226,11 @@ static int idle_cpu(const struct thread *thread)
     return found;
 }
 
+bool scheduler_has_idle_cpu(const struct thread *thread)
+{
+    return idle_cpu(thread) >= 0;
+}
+
 /* Queues the thread as the next one for its CPU, which it gets at `now`. */
 static void preempt(struct thread *thread, uint64_t now)
 {

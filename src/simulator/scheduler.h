@@ -66,6 +66,9 @@ static inline bool scheduler_resumes(struct thread *thread, uint64_t now)
 /* Frees the CPU of a thread that sleeps or has ended. */
 void scheduler_sleeps(struct thread *thread, uint64_t now);
 
+/* Returns whether a sleeping thread would get an idle CPU now. */
+bool scheduler_has_idle_cpu(const struct thread *thread);
+
 /* Makes a sleeping thread runnable. It is resumed once it has a CPU, at `now` or
  * later. Returns true if the thread's CPU is interrupted for it: it was idle, or is
  * preempted. */

@@ -339,6 +339,41 @@ static void preempts(char **arguments)
     }
 }
 
+/* --- nearby: a thread that is woken by one of its own CPU needs no interrupt --- */
+
+enum { INTERRUPT = 5000 }; /* cycles: scheduler.futex_wake of the Opteron's file */
+static uint64_t called_at, ran_at;
+
+static void wake_or_sleep(unsigned index, void *argument)
+{
+    (void)argument;
+    if (index == 1) {
+        while (!load_acquire(flags[1]))
+            park(flags[1], 0, NULL);
+        ran_at = ticks();
+        return;
+    }
+    const uint64_t asleep_at = now_ns() + 10 * MS; /* the other had its slice */
+    while (now_ns() < asleep_at)
+        pause_cycles(1000);
+    called_at = ticks();
+    store_release(flags[1], 1);
+    unpark(flags[1], 1);
+    pause_cycles(cycles_per_second() / 500); /* unless it is preempted */
+}
+
+static void nearby(char **arguments)
+{
+    const int same[] = {0, 0}, two[] = {0, 1};
+    (void)arguments;
+    store_relaxed(flags[1], 0);
+    run_on(2, same, wake_or_sleep);
+    expect(ran_at < called_at + INTERRUPT, "a CPU was interrupted by itself");
+    store_relaxed(flags[1], 0);
+    run_on(2, two, wake_or_sleep);
+    expect(ran_at >= called_at + INTERRUPT, "no CPU was interrupted");
+}
+
 /* --- buffered-count: a thread sees its own store, still buffered, to the count of
  * the nodes by which it holds --- */
 
@@ -367,7 +402,8 @@ static const struct {
     {"deadlock", 1, deadlock},   {"order", 0, order},
     {"timeout", 0, timeout},     {"watching", 0, watching},
     {"arrival", 0, arrival},     {"yields", 0, yields},
-    {"preempts", 0, preempts},   {"buffered-count", 0, buffered_count},
+    {"preempts", 0, preempts},   {"nearby", 0, nearby},
+    {"buffered-count", 0, buffered_count},
 };
 
 int main(int count, char **arguments)

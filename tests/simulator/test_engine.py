@@ -93,6 +93,14 @@ def test_a_thread_that_wakes_up_preempts(flat: dict[str, Path]) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_a_thread_woken_by_one_of_its_own_cpu_needs_no_interrupt(
+    flat: dict[str, Path],
+) -> None:
+    """Natively, it ran after 2.4 us, and one of another CPU after 12 to 20 us."""
+    done = run(flat["opteron-48"], "nearby")
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("machine", ["opteron-48", "i7-4770"])
 def test_waiters_yield_their_cpu(flat: dict[str, Path], machine: str) -> None:
     done = run(flat[machine], "yields")

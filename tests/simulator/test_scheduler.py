@@ -145,9 +145,11 @@ def test_locks_that_never_park_do_not_know_what_it_costs(
         machine = flatten("opteron-48", changes)
         return float(simulate(machine, *words, *times)["throughput_mops"])
 
-    assert throughput("ticket", 5000) == throughput("ticket", 500000)
+    few, many = throughput("ticket", 5000), throughput("ticket", 500000)
+    assert few == pytest.approx(many, rel=0.01)  # but for the start of the threads
     for lock in ("mcs-park", "gcr+ticket"):
-        assert throughput(lock, 5000) != throughput(lock, 500000)
+        few, many = throughput(lock, 5000), throughput(lock, 500000)
+        assert few != pytest.approx(many, rel=0.01)
 
 
 def test_an_atomic_begins_again_if_its_thread_loses_the_cpu(
