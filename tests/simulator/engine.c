@@ -7,15 +7,13 @@
  * Exit status 0: success; 1: the simulator detected a deadlock; 3: a check failed, as
  * explained on stderr.
  */
+#include "checks.h"
 #include "locks/list/descriptor.h"
-#include "platform/workers.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { WRONG = 3, THREADS = 1024 };
+enum { THREADS = 1024 };
 
 static const struct lock_operations *operations;
 static struct lock *locks[2];
@@ -23,25 +21,6 @@ static struct atomic_u64 *word; /* guarded by the lock, in a line of its own */
 static struct atomic_u32 *flags[2];
 static unsigned inside;
 static uint64_t end, turns[THREADS];
-
-static __attribute__((noreturn)) void wrong(const char *what)
-{
-    fprintf(stderr, "%s\n", what);
-    exit(WRONG);
-}
-
-static void expect(bool condition, const char *what)
-{
-    if (!condition)
-        wrong(what);
-}
-
-static void run_on(unsigned count, const int *cpus,
-                   void (*body)(unsigned index, void *argument))
-{
-    if (!run_workers(count, cpus, body, NULL))
-        wrong(workers_error());
-}
 
 static void run(unsigned count, void (*body)(unsigned index, void *argument))
 {
@@ -170,12 +149,6 @@ static void order(char **arguments)
 
 /* --- timeout LOCK: a timed lock on a held lock ends at its deadline --- */
 
-static struct deadline at_ns(uint64_t ns)
-{
-    return (struct deadline){CLOCK_MONOTONIC,
-                             {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
-}
-
 static void wait_in_vain(unsigned index, void *argument)
 {
     enum { US = 1000, WAIT = 200 * US, HOLD = 4 };
@@ -256,124 +229,6 @@ static void arrival(char **arguments)
     expect(read_at[1] >= read_at[0], "a line was read before it arrived");
 }
 
-/* --- yields: waiters yield their CPU now and then, which takes them some time --- */
-
-static uint64_t changes_at, seen_at, woken_at;
-
-/* Thread 0 changes what thread 1 waits for; thread 2 comes to the CPU of thread 1. */
-static void change_or_wait(unsigned index, void *argument)
-{
-    uint32_t since_yield = 0;
-    (void)argument;
-    if (index == 0) {
-        pause_cycles(changes_at - ticks());
-        store_release(flags[0], 1);
-    } else if (index == 1) {
-        while (!load_acquire(flags[0]))
-            relax_or_yield(&since_yield);
-        seen_at = ticks();
-    } else {
-        const struct deadline deadline = at_ns(now_ns() + 100000);
-        while (park(flags[1], 0, &deadline))
-            continue;
-        woken_at = ticks();
-    }
-}
-
-static void yields(char **arguments)
-{
-    enum { MOMENTS = 400, STEP = 293, LATE = 500 };
-    const int cpus[] = {0, 1, 1};
-    unsigned late = 0;
-    (void)arguments;
-    for (unsigned i = 0; i < MOMENTS; i++) {
-        store_relaxed(flags[0], 0);
-        changes_at = ticks() + i * STEP + 1000;
-        run_on(2, cpus, change_or_wait);
-        late += seen_at - changes_at > LATE;
-    }
-    fprintf(stderr, "%u of %u changes were seen late\n", late, MOMENTS);
-    expect(late > 0, "no change came during a yield");
-    expect(late < MOMENTS / 20, "changes were seen late");
-    store_relaxed(flags[0], 0);
-    changes_at = ticks() + cycles_per_second() / 500; /* 2 ms: less than a slice */
-    run_on(3, cpus, change_or_wait);
-    expect(woken_at < changes_at, "a waiter kept its CPU from a thread that woke up");
-}
-
-/* --- preempts: a thread that wakes up preempts one that computes on its CPU, but not
- * one that has had less of it --- */
-
-enum { SLEEPS = 20, MS = 1000000 };
-static uint64_t latest_ns;
-static bool greedy;
-
-static void compute_or_sleep(unsigned index, void *argument)
-{
-    (void)argument;
-    const uint64_t ends = now_ns() + SLEEPS * 3 * MS;
-    while (index == 0 && now_ns() < ends)
-        pause_cycles(1000);
-    for (unsigned i = 0; index == 1 && i < SLEEPS; i++) {
-        const uint64_t until = now_ns() + (i ? MS / 4 : 5 * MS);
-        const struct deadline deadline = at_ns(until);
-        while (park(flags[1], 0, &deadline))
-            continue;
-        if (now_ns() > until + latest_ns)
-            latest_ns = now_ns() - until;
-        for (const uint64_t begun = now_ns(); greedy && now_ns() < begun + MS;)
-            pause_cycles(1000);
-    }
-}
-
-static void preempts(char **arguments)
-{
-    const int cpus[] = {0, 0};
-    (void)arguments;
-    for (int i = 0; i < 2; i++) {
-        greedy = i == 1;
-        latest_ns = 0;
-        run_on(2, cpus, compute_or_sleep);
-        expect(greedy || latest_ns < MS / 10, "a thread that woke up had to wait");
-        expect(!greedy || latest_ns > MS / 2, "a greedy thread was preferred");
-    }
-}
-
-/* --- nearby: a thread that is woken by one of its own CPU needs no interrupt --- */
-
-enum { INTERRUPT = 5000 }; /* cycles: scheduler.futex_wake of the Opteron's file */
-static uint64_t called_at, ran_at;
-
-static void wake_or_sleep(unsigned index, void *argument)
-{
-    (void)argument;
-    if (index == 1) {
-        while (!load_acquire(flags[1]))
-            park(flags[1], 0, NULL);
-        ran_at = ticks();
-        return;
-    }
-    const uint64_t asleep_at = now_ns() + 10 * MS; /* the other had its slice */
-    while (now_ns() < asleep_at)
-        pause_cycles(1000);
-    called_at = ticks();
-    store_release(flags[1], 1);
-    unpark(flags[1], 1);
-    pause_cycles(cycles_per_second() / 500); /* unless it is preempted */
-}
-
-static void nearby(char **arguments)
-{
-    const int same[] = {0, 0}, two[] = {0, 1};
-    (void)arguments;
-    store_relaxed(flags[1], 0);
-    run_on(2, same, wake_or_sleep);
-    expect(ran_at < called_at + INTERRUPT, "a CPU was interrupted by itself");
-    store_relaxed(flags[1], 0);
-    run_on(2, two, wake_or_sleep);
-    expect(ran_at >= called_at + INTERRUPT, "no CPU was interrupted");
-}
-
 /* --- buffered-count: a thread sees its own store, still buffered, to the count of
  * the nodes by which it holds --- */
 
@@ -401,9 +256,7 @@ static const struct {
     {"exclusion", 2, exclusion}, {"no-exclusion", 0, no_exclusion},
     {"deadlock", 1, deadlock},   {"order", 0, order},
     {"timeout", 0, timeout},     {"watching", 0, watching},
-    {"arrival", 0, arrival},     {"yields", 0, yields},
-    {"preempts", 0, preempts},   {"nearby", 0, nearby},
-    {"buffered-count", 0, buffered_count},
+    {"arrival", 0, arrival},     {"buffered-count", 0, buffered_count},
 };
 
 int main(int count, char **arguments)

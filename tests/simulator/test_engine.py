@@ -26,8 +26,10 @@ def flat(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return files
 
 
-def run(machine: Path, *words: object) -> subprocess.CompletedProcess[str]:
-    program = native_program("simulator-engine")
+def run(
+    machine: Path, *words: object, name: str = "simulator-engine"
+) -> subprocess.CompletedProcess[str]:
+    program = native_program(name)
     return subprocess.run(
         [program, machine, *map(str, words)],
         capture_output=True,
@@ -89,7 +91,7 @@ def test_a_line_cannot_be_read_before_it_arrives(
 
 
 def test_a_thread_that_wakes_up_preempts(flat: dict[str, Path]) -> None:
-    done = run(flat["opteron-48"], "preempts")
+    done = run(flat["opteron-48"], "preempts", name="simulator-sharing")
     assert done.returncode == 0, done.stderr
 
 
@@ -97,13 +99,13 @@ def test_a_thread_woken_by_one_of_its_own_cpu_needs_no_interrupt(
     flat: dict[str, Path],
 ) -> None:
     """Natively, it ran after 2.4 us, and one of another CPU after 12 to 20 us."""
-    done = run(flat["opteron-48"], "nearby")
+    done = run(flat["opteron-48"], "nearby", name="simulator-sharing")
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("machine", ["opteron-48", "i7-4770"])
 def test_waiters_yield_their_cpu(flat: dict[str, Path], machine: str) -> None:
-    done = run(flat[machine], "yields")
+    done = run(flat[machine], "yields", name="simulator-sharing")
     assert done.returncode == 0, done.stderr
 
 
