@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Print how good each lock of a study is on the whole, as a Markdown table.
 
-    tools/study_means.py docs/studies/two-cpus/auto
+    tools/study_means.py docs/studies/two-cpus/store
 
 The geometric mean over all programs and sizes of the median throughput, relative to
 glibc's lock, with a 95 % interval (percentile bootstrap of the runs), and the number of
