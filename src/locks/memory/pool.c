@@ -91,6 +91,18 @@ static void wait_for_slot(const struct pool *pool, uint64_t *since)
     yield();
 }
 
+void pool_give(struct pool *pool, struct pool_slot *slot)
+{
+    struct pool_shard *shard = &pool->shards[slot->link.home];
+    prefetch_for_write(&slot->link.free_next);
+    prefetch_for_write(&shard->head);
+    uint64_t head = load_relaxed(&shard->head);
+    do
+        store_relaxed(&slot->link.free_next, (uint32_t)head);
+    while (!compare_exchange_release(&shard->head, &head,
+                                     ((head >> 32) + 1) << 32 | slot->link.id));
+}
+
 /* Creates `ahead` slots more, for the same shard. */
 static struct pool_slot *carve_for(struct pool *pool, uint32_t home, uint32_t ahead)
 {
@@ -121,18 +133,6 @@ struct pool_slot *pool_take_ahead(struct pool *pool, uint32_t ahead)
 struct pool_slot *pool_take(struct pool *pool)
 {
     return pool_take_ahead(pool, 0);
-}
-
-void pool_give(struct pool *pool, struct pool_slot *slot)
-{
-    struct pool_shard *shard = &pool->shards[slot->link.home];
-    prefetch_for_write(&slot->link.free_next);
-    prefetch_for_write(&shard->head);
-    uint64_t head = load_relaxed(&shard->head);
-    do
-        store_relaxed(&slot->link.free_next, (uint32_t)head);
-    while (!compare_exchange_release(&shard->head, &head,
-                                     ((head >> 32) + 1) << 32 | slot->link.id));
 }
 
 void pool_give_here(struct pool *pool, struct pool_slot *slot)
