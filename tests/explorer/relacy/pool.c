@@ -50,6 +50,12 @@ struct pool_slot *pool_take(struct pool *pool)
     return slot;
 }
 
+struct pool_slot *pool_take_ahead(struct pool *pool, uint32_t ahead)
+{
+    (void)ahead;
+    return pool_take(pool);
+}
+
 void pool_give(struct pool *pool, struct pool_slot *slot)
 {
     const unsigned index = pool == &side_pool, home = slot->link.home;
