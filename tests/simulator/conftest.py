@@ -14,11 +14,15 @@ import pytest
 from hasp.lab.simulate.machines import flat, machine
 
 Flatten = Callable[..., Path]
+Simulate = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture(scope="session")
 def flatten(tmp_path_factory: pytest.TempPathFactory) -> Flatten:
-    """Return flatten(name, **changes), which flattens a machine with changed keys."""
+    """Return flatten(name, changes), which flattens a machine with changed keys.
+
+    The machine may be the path of a file.
+    """
     folder = tmp_path_factory.mktemp("machines")
 
     def write(name: str, changes: dict[str, object] | None = None) -> Path:
@@ -28,7 +32,7 @@ def flatten(tmp_path_factory: pytest.TempPathFactory) -> Flatten:
             lines = [
                 f"{key} {value}" if line.split()[0] == key else line for line in lines
             ]
-        path = folder / f"{name}-{len(list(folder.iterdir()))}"
+        path = folder / f"{Path(name).stem}-{len(list(folder.iterdir()))}"
         path.write_text("\n".join(lines) + "\n")
         return path
 
@@ -41,14 +45,22 @@ def opteron(flatten: Flatten) -> Path:
 
 
 @pytest.fixture(scope="session")
-def simulate(build_dir: Path) -> Callable[..., dict[str, Any]]:
+def simulate(build_dir: Path) -> Simulate:
     """Return simulate(machine file, workload, *arguments), which returns a record."""
-    program = str(next(build_dir.rglob("hasp-simulate")))
+    return _runner(next(build_dir.rglob("hasp-simulate")))
 
+
+@pytest.fixture(scope="session")
+def simulate_published(build_dir: Path) -> Simulate:
+    """Return the same for locks in their published form."""
+    return _runner(next(build_dir.rglob("hasp-simulate-published")))
+
+
+def _runner(program: Path) -> Simulate:
     def run(machine_file: Path, workload: str, *arguments: object) -> dict[str, Any]:
         completed = subprocess.run(
             [
-                *(program, f"--machine={machine_file}", f"--workload={workload}"),
+                *(str(program), f"--machine={machine_file}", f"--workload={workload}"),
                 *("--timeout=50", *map(str, arguments)),
             ],
             capture_output=True,

@@ -13,8 +13,6 @@ from typing import Any
 import pytest
 from lock_list import ROOT
 
-from hasp.lab.simulate.machines import flat
-from hasp.lab.simulate.machines.machine import load
 from hasp.lab.simulate.validation.distances import ALL
 from hasp.lab.simulate.validation.lock_sets import (
     INTERPOSED,
@@ -71,11 +69,8 @@ def a64(flatten: Callable[..., Path]) -> Path:
 
 
 @pytest.fixture(scope="session")
-def two_cpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("small") / "two-cpus"
-    machine = load(str(ROOT / "docs/studies/two-cpus/machine.toml"))
-    path.write_text(flat.flatten(machine))
-    return path
+def two_cpus(flatten: Callable[..., Path]) -> Path:
+    return flatten(str(ROOT / "docs/studies/two-cpus/machine.toml"))
 
 
 # The program itself checks mutual exclusion.

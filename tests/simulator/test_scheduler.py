@@ -10,9 +10,6 @@ from typing import Any
 
 import pytest
 
-from hasp.lab.simulate.machines import flat
-from hasp.lab.simulate.machines.machine import load
-
 Simulate = Callable[..., dict[str, Any]]
 Flatten = Callable[..., Path]
 
@@ -102,15 +99,13 @@ def test_spinning_collapses_where_parking_does_not(
 
 @pytest.mark.parametrize("lock", ["ticket", "futex"])
 def test_threads_that_hand_over_by_yields_stay_together(
-    simulate: Simulate, tmp_path: Path, lock: str
+    simulate: Simulate, flatten: Flatten, lock: str
 ) -> None:
     """With three threads, FIFO spin locks collapse on Linux since 6.6: natively 0.032
     Mops under ticket and 5.3 under futex."""
 
     def throughput(fairness: int) -> float:
-        machine = tmp_path / f"fairness-{fairness}"
-        text = flat.flatten(load(TWO_CPUS))
-        machine.write_text(text.replace("fairness 1", f"fairness {fairness}"))
+        machine = flatten(TWO_CPUS, {"scheduler.fairness": fairness})
         words = ("task-queue", f"--lock={lock}", "--threads=3", "--cpus=any")
         times = ("--warm-up-ns=5000000", "--duration-ns=20000000")
         return float(simulate(machine, *words, *times)["throughput_mops"])
@@ -122,12 +117,11 @@ def test_threads_that_hand_over_by_yields_stay_together(
 
 
 def test_threads_that_ran_shortly_before_do_not_move(
-    simulate: Simulate, tmp_path: Path
+    simulate: Simulate, flatten: Flatten
 ) -> None:
     """One stage of the pipeline stays with another although the other CPU is idle at
     times; natively 0.34 Mops under mcs."""
-    machine = tmp_path / "machine"
-    machine.write_text(flat.flatten(load(TWO_CPUS)))
+    machine = flatten(TWO_CPUS)
     words = ("pipeline", "--lock=mcs", "--threads=3", "--cpus=any")
     times = ("--warm-up-ns=5000000", "--duration-ns=40000000")
     assert simulate(machine, *words, *times)["throughput_mops"] < 0.42

@@ -7,8 +7,6 @@ a sleeper that a release wakes finds the lock taken by one that has just arrived
 
 from __future__ import annotations
 
-import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,20 +29,11 @@ IN_STEP = (
 
 @pytest.mark.parametrize("jitter", [0, 1, 10])
 def test_sleepers_woken_in_vain_get_the_lock(
-    simulate: Simulate, flatten: Flatten, build_dir: Path, jitter: int
+    simulate: Simulate, simulate_published: Simulate, flatten: Flatten, jitter: int
 ) -> None:
     machine = flatten("i-20")
     arguments = (*IN_STEP, f"jitter_percent={jitter}")
-    glibc = subprocess.run(
-        [
-            str(next(build_dir.rglob("hasp-simulate-published"))),
-            *(f"--machine={machine}", "--workload=one-lock", "--lock=futex"),
-            *arguments,
-        ],
-        capture_output=True,
-        check=True,
-    )
-    theirs = json.loads(glibc.stdout)
+    theirs = simulate_published(machine, "one-lock", "--lock=futex", *arguments)
     ours = simulate(machine, "one-lock", "--lock=futex", *arguments)
     assert ours["longest_gap_ns"] < 8 * theirs["longest_gap_ns"]
     assert ours["throughput_mops"] > theirs["throughput_mops"]

@@ -9,7 +9,7 @@
 #ifndef HASP_BENCH_PUBLISHED_BACKOFF_H
 #define HASP_BENCH_PUBLISHED_BACKOFF_H
 
-#include "bench/published/body.h"
+#include "bench/published/tas.h"
 
 /* In spin iterations. */
 enum { PUBLISHED_PAUSE_LEAST = 1 << 9, PUBLISHED_PAUSE_MOST = (1 << 20) - 1 };
@@ -23,17 +23,17 @@ static inline void published_backoff_lock(struct lock *lock)
             if (pause < PUBLISHED_PAUSE_MOST)
                 pause *= 2;
         }
-    } while (test_and_set_acquire(&lock->word));
+    } while (!published_tas_trylock(lock));
 }
 
 static inline bool published_backoff_trylock(struct lock *lock)
 {
-    return !test_and_set_acquire(&lock->word);
+    return published_tas_trylock(lock);
 }
 
 static inline void published_backoff_unlock(struct lock *lock)
 {
-    store_release(&lock->word, 0);
+    published_tas_unlock(lock);
 }
 
 #endif

@@ -5,10 +5,10 @@
  *
  * Published forms are locks as given in their papers, for the validation of the
  * simulator: a paper's claims are compared with the published lock where Hasp's differs
- * from it. They are not for users: they have no time-outs, do not support fork,
- * and a lock must be released by the thread that acquired it. They
- * only run on a simulated machine, which never interrupts a thread between two
- * operations on cells; so plain data needs no lock.
+ * from it. They are not for users: they have no time-outs, do not support fork, and a
+ * lock must be released by the thread that acquired it. They only run on a simulated
+ * machine, which never interrupts a thread between two operations on cells; so plain
+ * data needs no lock.
  *
  * If the claims come from SSYNC (T. David, R. Guerraoui, V. Trigonakis, SOSP 2013), the
  * forms follow its published library, libslock: on the Opteron it prefetches lines for
@@ -17,7 +17,7 @@
  *
  * The lock study (R. Guerraoui, H. Guiroux, R. Lachaize, V. Quema, V. Trigonakis,
  * "Lock - unlock: is that all?", TOCS 2019) has a library of its own, LiTL. With
- * PUBLISHED_STUDY, constants, trylocks, and which cells share a line are as there.
+ * PUBLISHED_STUDY, a form has LiTL's constants, trylock and layout in cache lines.
  */
 #ifndef HASP_BENCH_PUBLISHED_BODY_H
 #define HASP_BENCH_PUBLISHED_BODY_H
@@ -29,7 +29,7 @@
 #define PUBLISHED_ALONE __attribute__((aligned(CACHE_LINE)))
 #define PUBLISHED_NEXT_LINE __attribute__((aligned(CACHE_LINE / 2)))
 
-/* How a form differs from that of its paper. */
+/* How a form differs from the lock of its paper. */
 enum published_how {
     PUBLISHED_PLAIN = 0,
     PUBLISHED_BACK_OFF = 1, /* pauses about as long as the threads ahead need */

@@ -6,10 +6,14 @@
  *
  *   tail  the number of the last node; node 0 has no owner, and is free
  *   node  one more than there are threads, each on a line of its own: 1 while its
- *         thread holds the lock or waits lock, of a thread's state: the pointer to the
- *         lock; mine: 1 + the node that it uses next, 0 for the one after its number;
- *         before: the node of its predecessor
+ *         thread holds the lock or waits
  *   word  in the lock study's library, the tail; the holder's mutex is on its line
+ *
+ * Of a thread's state:
+ *
+ *   lock    the pointer to the lock
+ *   mine    1 + the node that it uses next, 0 for the one after its number
+ *   before  the node of its predecessor
  */
 #ifndef HASP_BENCH_PUBLISHED_CLH_H
 #define HASP_BENCH_PUBLISHED_CLH_H

@@ -19,6 +19,7 @@
 #define HASP_BENCH_PUBLISHED_COHORT_H
 
 #include "bench/published/hticket.h"
+#include "bench/published/partitioned.h"
 #include "bench/published/tas.h"
 
 enum { PUBLISHED_COHORT_LIMIT = 64 };
@@ -117,33 +118,30 @@ static inline void published_c_bo_mcs_unlock(struct lock *lock)
     published_c_bo_mcs_leave(&cohort, queue, self);
 }
 
-struct published_slot_of_number {
-    struct atomic_u32 number;
-} PUBLISHED_ALONE;
-
 struct published_c_ptl_tkt {
     struct published_local *locals;
-    struct published_slot_of_number *slots;
+    struct published_partition *slots;
     uint32_t *mine;
 };
 
 static inline struct published_c_ptl_tkt published_c_ptl_tkt_of(struct lock *lock)
 {
     size_t locals = node_count() * sizeof(struct published_local);
-    size_t slots = node_count() * sizeof(struct published_slot_of_number);
+    size_t slots = node_count() * sizeof(struct published_partition);
     char *body = published_body(lock, locals + slots + sizeof(uint32_t));
     return (struct published_c_ptl_tkt){(void *)body, (void *)(body + locals),
                                         (void *)(body + locals + slots)};
 }
 
-/* In the lock study's library, the holder's number is on the line of the next one. */
-static inline void published_c_ptl_tkt_holds(struct lock *lock,
-                                             const struct published_c_ptl_tkt *own,
-                                             uint32_t mine, int how)
+/* Acquires the global lock. In the lock study's library, the holder's number is on the
+ * line of the next one. */
+static inline void published_c_ptl_tkt_global(struct lock *lock,
+                                              const struct published_c_ptl_tkt *own,
+                                              int how)
 {
-    *own->mine = mine;
+    *own->mine = published_partition_acquire(&lock->state[0], own->slots);
     if (how & PUBLISHED_STUDY)
-        store_relaxed(&lock->state[1], mine);
+        store_relaxed(&lock->state[1], *own->mine);
 }
 
 static inline void published_c_ptl_tkt_lock(struct lock *lock, int how)
@@ -153,16 +151,12 @@ static inline void published_c_ptl_tkt_lock(struct lock *lock, int how)
     struct published_local *local = &own.locals[node];
     published_ticket_acquire(&local->ticket, PUBLISHED_PLAIN);
     if (!load_relaxed(published_local_both(local, how))) {
-        uint32_t mine = fetch_add_relaxed(&lock->state[0], 1);
-        (void)relax_at_most(1); /* the loop below does not watch lines read before */
-        spin_until(load_acquire(&own.slots[mine % node_count()].number) == mine);
-        published_c_ptl_tkt_holds(lock, &own, mine, how);
+        published_c_ptl_tkt_global(lock, &own, how);
     }
     lock->users = node;
 }
 
-/* As the lock study's library does: a partitioned ticket cannot be given back, so it is
- * drawn only if it is being served, and may have to wait after all. */
+/* As in the lock study's library. */
 static inline bool published_c_ptl_tkt_trylock(struct lock *lock, int how)
 {
     const struct published_c_ptl_tkt own = published_c_ptl_tkt_of(lock);
@@ -171,15 +165,11 @@ static inline bool published_c_ptl_tkt_trylock(struct lock *lock, int how)
     if (!published_ticket_try(&local->ticket))
         return false;
     if (!load_relaxed(published_local_both(local, how))) {
-        uint32_t next = load_relaxed(&lock->state[0]);
-        if (load_relaxed(&own.slots[next % node_count()].number) != next) {
+        if (!published_partition_is_free(&lock->state[0], own.slots)) {
             published_ticket_release(&local->ticket);
             return false;
         }
-        uint32_t mine = fetch_add_relaxed(&lock->state[0], 1);
-        (void)relax_at_most(1); /* the loop below does not watch lines read before */
-        spin_until(load_acquire(&own.slots[mine % node_count()].number) == mine);
-        published_c_ptl_tkt_holds(lock, &own, mine, how);
+        published_c_ptl_tkt_global(lock, &own, how);
     }
     lock->users = node;
     return true;
@@ -198,8 +188,7 @@ static inline void published_c_ptl_tkt_unlock(struct lock *lock, int how)
         store_relaxed(published_local_both(local, how), 0);
         if (how & PUBLISHED_STUDY)
             (void)load_relaxed(&lock->state[1]);
-        uint32_t next = *own.mine + 1;
-        store_release(&own.slots[next % node_count()].number, next);
+        published_partition_release(own.slots, *own.mine);
     }
     published_ticket_release(&local->ticket);
 }

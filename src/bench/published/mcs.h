@@ -5,7 +5,8 @@
  *
  *   tail  1 + the last thread of the queue, 0 free
  *   node  of each thread, on a line of its own: 1 + the successor, and whether it waits
- *         lock, mine, of a thread's state: the pointers to the lock and to its node
+ *
+ * Of a thread's state, lock and mine are the pointers to the lock and to its node.
  */
 #ifndef HASP_BENCH_PUBLISHED_MCS_H
 #define HASP_BENCH_PUBLISHED_MCS_H

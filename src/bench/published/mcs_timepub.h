@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Time-published MCS lock, MCS-TP. B. He, W. Scherer, M. Scott, "Preemption adaptivity
- * in time-published queue-based spin locks", HiPC 2005, with the times of RCL's
- * authors, which the lock study uses. A waiter publishes the time, and a release skips
- * waiters whose time is old. One that has waited for long marks its node, yields its
- * CPU if the holder has had the lock for long, and waits again in the same place unless
- * a release has skipped it meanwhile.
+ * in time-published queue-based spin locks", HiPC 2005, with the time limits that RCL's
+ * authors chose and the lock study kept. A waiter publishes the time, and a release
+ * skips waiters whose time is old. One that has waited for long marks its node, yields
+ * its CPU if the holder has had the lock for long, and waits again in the same place
+ * unless a release has skipped it meanwhile.
  *
  *   tail       1 + the last thread of the queue, 0 free
  *   since      on the next line: when the holder got the lock

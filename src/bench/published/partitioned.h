@@ -15,41 +15,55 @@ struct published_partition {
     struct atomic_u32 served;
 } PUBLISHED_ALONE;
 
-struct published_partitioned {
-    struct atomic_u32 *next, *mine;
-    struct published_partition *slots;
-};
-
-static inline struct published_partitioned published_partitioned_of(struct lock *lock)
+static inline struct atomic_u32 *
+published_partition_slot(struct published_partition *slots, uint32_t number)
 {
-    return (struct published_partitioned){
-        &lock->state[0], &lock->state[1],
-        published_body(lock, node_count() * sizeof(struct published_partition))};
+    return &slots[number % node_count()].served;
 }
 
-static inline struct atomic_u32 *
-published_partitioned_slot(const struct published_partitioned *own, uint32_t number)
+/* Draws a number, and returns it once it is served. */
+static inline uint32_t published_partition_acquire(struct atomic_u32 *next,
+                                                   struct published_partition *slots)
 {
-    return &own->slots[number % node_count()].served;
+    uint32_t mine = fetch_add_relaxed(next, 1);
+    struct atomic_u32 *served = published_partition_slot(slots, mine);
+    (void)relax_at_most(1); /* the loop below does not watch lines read before */
+    spin_until(load_acquire(served) == mine);
+    return mine;
+}
+
+/* Returns true if the next number is being served. As a number cannot be given back, a
+ * trylock draws it only then, and may have to wait after all. */
+static inline bool published_partition_is_free(const struct atomic_u32 *next,
+                                               struct published_partition *slots)
+{
+    uint32_t number = load_relaxed(next);
+    return load_relaxed(published_partition_slot(slots, number)) == number;
+}
+
+static inline void published_partition_release(struct published_partition *slots,
+                                               uint32_t mine)
+{
+    uint32_t next = mine + 1;
+    store_release(published_partition_slot(slots, next), next);
+}
+
+/* The partitioned ticket lock itself. */
+static inline struct published_partition *published_partitioned_of(struct lock *lock)
+{
+    return published_body(lock, node_count() * sizeof(struct published_partition));
 }
 
 static inline void published_partitioned_lock(struct lock *lock)
 {
-    const struct published_partitioned own = published_partitioned_of(lock);
-    uint32_t mine = fetch_add_relaxed(own.next, 1);
-    struct atomic_u32 *served = published_partitioned_slot(&own, mine);
-    (void)relax_at_most(1); /* the loop below does not watch lines read before */
-    spin_until(load_acquire(served) == mine);
-    store_relaxed(own.mine, mine);
+    uint32_t mine =
+        published_partition_acquire(&lock->state[0], published_partitioned_of(lock));
+    store_relaxed(&lock->state[1], mine);
 }
 
-/* Draws a number only if it is being served; may have to wait after all, as a number
- * cannot be given back. */
 static inline bool published_partitioned_trylock(struct lock *lock)
 {
-    const struct published_partitioned own = published_partitioned_of(lock);
-    uint32_t next = load_relaxed(own.next);
-    if (load_relaxed(published_partitioned_slot(&own, next)) != next)
+    if (!published_partition_is_free(&lock->state[0], published_partitioned_of(lock)))
         return false;
     published_partitioned_lock(lock);
     return true;
@@ -57,9 +71,8 @@ static inline bool published_partitioned_trylock(struct lock *lock)
 
 static inline void published_partitioned_unlock(struct lock *lock)
 {
-    const struct published_partitioned own = published_partitioned_of(lock);
-    uint32_t next = load_relaxed(own.mine) + 1;
-    store_release(published_partitioned_slot(&own, next), next);
+    published_partition_release(published_partitioned_of(lock),
+                                load_relaxed(&lock->state[1]));
 }
 
 #endif

@@ -39,7 +39,7 @@ static inline bool published_study_ttas_trylock(struct lock *lock)
 
 static inline void published_study_ttas_unlock(struct lock *lock)
 {
-    store_release(&lock->word, 0);
+    published_tas_unlock(lock);
 }
 
 static inline void published_study_ttas_ls_lock(struct lock *lock)
@@ -63,7 +63,7 @@ static inline bool published_study_ttas_ls_trylock(struct lock *lock)
 
 static inline void published_study_ttas_ls_unlock(struct lock *lock)
 {
-    store_release(&lock->word, 0);
+    published_tas_unlock(lock);
 }
 
 #endif

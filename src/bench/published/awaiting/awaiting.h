@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A condition variable for workloads whose locks have their published form: that of the
- * GNU C Library before version 2.25, as the lock study's library leaves condition
- * variables to it. See bench/workloads/eliding/awaiting.h.
+ * GNU C Library before version 2.25, to which the lock study's library leaves condition
+ * variables. See bench/workloads/eliding/awaiting.h.
  *
  *   guard    a mutex that is held for the operations on the others, on the same line
  *   futex    changes with each wait and wake-up
  *   total, wakeups, woken   waits that began, that were signalled, and that returned
  *
- * A waiter that was woken takes the program's mutex as any other thread does. The
- * study's library has it take a mutex of glibc's first, and release that one again.
+ * A waiter that was woken takes the program's mutex as any other thread does. In the
+ * study's library, it first takes a mutex of glibc's and releases it.
  */
 #ifndef HASP_BENCH_WORKLOADS_AWAITING_H
 #define HASP_BENCH_WORKLOADS_AWAITING_H
