@@ -17,7 +17,7 @@ from hasp.lab.simulate.simulation import flattened
 from hasp.locks import native
 from hasp.locks.kinds import MUTEX
 from hasp.predict.runs import Case, Runs, variants
-from hasp.predict.validation.a64 import measured_by, subjects
+from hasp.predict.validation.a64 import measured_by, subjects, validate_study
 from hasp.predict.validation.measured import Measured
 from hasp.predict.validation.programs import Program, programs_of, record, split
 from hasp.predict.validation.published import FORMS
@@ -144,6 +144,15 @@ def test_another_file_than_the_lock_studys_is_refused(tmp_path: Path) -> None:
         measured_by(other)
     with pytest.raises(HaspError, match="there is no file"):
         measured_by(tmp_path / "missing.csv")
+    for row in ("dedup,8,mcs_stp,fast", "dedup,all,mcs_stp,3", "dedup,8,mcs_stp"):
+        with pytest.raises(HaspError, match="not the lock study's: line 2"):
+            measured_by(write_study(tmp_path, row))
+    other.write_bytes(b"HASP\xa9\x00")
+    with pytest.raises(HaspError, match="not the lock study's: line 1"):
+        measured_by(other)
+    one = write_study(tmp_path, "kyotocabinet,8,mcs_stp,3")  # a single run
+    with pytest.raises(HaspError, match="it lacks memcached-new with"):
+        validate_study(tmp_path / "recordings", one, None)
 
 
 def test_the_plan_names_measurements_of_the_lock_study() -> None:

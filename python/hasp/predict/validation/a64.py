@@ -65,26 +65,30 @@ def subjects() -> list[Subject]:
 def measured_by(path: Path) -> Measurements:
     """Return the throughput of all runs by application and nodes, and then by lock.
 
-    Raises HaspError if the file does not have the study's columns.
+    Raises HaspError if the file is not the study's.
     """
     found: dict[tuple[str, int], dict[str, list[float]]] = defaultdict(dict)
     if not path.is_file():
         raise HaspError(
             f"there is no file {path}", "`hasp study fetch` downloads the lock study's"
         )
-    with path.open(newline="") as file:
+    with path.open(newline="", encoding="utf-8") as file:
         rows = csv.DictReader(file)
-        if not set(COLUMNS) <= set(rows.fieldnames or ()):
-            raise HaspError(
-                f"{path} is not the lock study's: it lacks a column of "
-                f"{', '.join(COLUMNS)}",
-                "give its file A64.csv",
-            )
-        for row in rows:
-            lock = _simulated(row["strategy"])
-            own = found[row["bench"], int(row["node"])].setdefault(lock, [])
-            own.append(float(row["throughput"]))
+        try:
+            if not set(COLUMNS) <= set(rows.fieldnames or ()):
+                raise _other_file(path, f"it lacks a column of {', '.join(COLUMNS)}")
+            for row in rows:
+                lock = _simulated(row["strategy"])
+                own = found[row["bench"], int(row["node"])].setdefault(lock, [])
+                own.append(float(row["throughput"]))
+        except (ValueError, TypeError, csv.Error) as problem:
+            line = max(rows.line_num, 1)  # the first one may have been unreadable
+            raise _other_file(path, f"line {line}: {problem}") from None
     return found
+
+
+def _other_file(path: Path, why: str) -> HaspError:
+    return HaspError(f"{path} is not the lock study's: {why}", "give its file A64.csv")
 
 
 def _simulated(name: str) -> str:
@@ -104,7 +108,7 @@ def validate_study(
         output.check_writable(json)
     runs = measured_by(study)
     interrupt_on_signals()
-    trials = [_trial(subject, runs) for subject in subjects()]
+    trials = [_trial(subject, runs, study) for subject in subjects()]
     return carry_out(
         trials,
         folder,
@@ -114,10 +118,14 @@ def validate_study(
     )
 
 
-def _trial(subject: Subject, runs: Measurements) -> Trial:
-    own = runs[subject.application, subject.nodes]
+def _trial(subject: Subject, runs: Measurements, study: Path) -> Trial:
+    own = runs.get((subject.application, subject.nodes))
+    if not own:
+        where = f"{subject.application} with {subject.nodes} nodes"
+        raise _other_file(study, f"it lacks {where}")
     means = {lock: fmean(values) for lock, values in own.items()}
-    halves = [{lock: fmean(v[i::2]) for lock, v in own.items()} for i in (0, 1)]
+    again = {lock: values for lock, values in own.items() if len(values) > 1}
+    halves = [{lock: fmean(v[i::2]) for lock, v in again.items()} for i in (0, 1)]
     return Trial(
         subject.program,
         subject.recorded,
