@@ -64,6 +64,23 @@ def facts() -> Host:
     )
 
 
+def processor() -> str:
+    """Return the processor's name, maker, family and model, as far as they are known.
+
+    That is "AMD EPYC, AuthenticAMD family 25 model 1" on x86, where the name may say
+    little in a virtual machine, and "implementer 0x41 part 0xd0c" on Arm. Empty if
+    nothing is known.
+    """
+    vendor, family, model = map(cpu_field, ("vendor_id", "cpu family", "model"))
+    name = cpu_field("model name")
+    if name and vendor and family and model:
+        return f"{name}, {vendor} family {family} model {model}"
+    implementer, part = cpu_field("CPU implementer"), cpu_field("CPU part")
+    if implementer and part:
+        return f"implementer {implementer} part {part}"
+    return name or ""
+
+
 def cpu_field(name: str) -> str | None:
     """Return a field of the first CPU in /proc/cpuinfo; None if there is none."""
     for line in (read_text("/proc/cpuinfo") or "").splitlines():

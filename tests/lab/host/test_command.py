@@ -10,13 +10,17 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hasp.base.host import processor
 from hasp.lab.simulate.machines import flat, machine
+from hasp.lab.simulate.machines.speed import Speed
+from hasp.lab.simulate.processors import speed_of
 
 Hasp = Callable[..., "subprocess.CompletedProcess[str]"]
 needs_two = pytest.mark.skipif(
@@ -84,6 +88,12 @@ def test_the_tables_fit(measured: Path) -> None:
         assert words in text
 
 
+def known_speed() -> Speed | None:
+    """Return the published score of this host's processor, as its file names it."""
+    found = speed_of(processor())
+    return found and replace(found, words="host")
+
+
 @needs_two
 def test_the_machine_file_can_be_simulated(measured: Path) -> None:
     described = machine.load(str(measured / "host.toml"))
@@ -98,6 +108,7 @@ def test_the_machine_file_can_be_simulated(measured: Path) -> None:
     issue = described.figures["local", "issue_millicycles"]
     assert 0 < issue < 1000 * described.figures["local", "l1"]
     assert described.figures["model", "migratory"] in (0, 1)
+    assert described.speed == known_speed()
 
 
 @needs_two

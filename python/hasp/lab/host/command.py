@@ -179,6 +179,7 @@ def host_row(session: Session, facts: host.Host, command: str) -> Row:
         "version": version(),
         "command": command,
         "host": facts.as_json(),
+        "processor": None if session.target.simulated else host.processor(),
         "cohorts": grouped and str(grouped),
     }
 

@@ -14,6 +14,7 @@ from hasp.lab.host import heat
 from hasp.lab.host.measurement import MINE, OPERATIONS, STATES
 from hasp.lab.host.rows import loads_take_modified, of_kind
 from hasp.lab.host.target import Row
+from hasp.lab.simulate.processors import speed_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,6 +48,12 @@ def show(out: Console, rows: Sequence[Row]) -> None:
     out.print(f"{simulated}{name}, {count}; {rate:.3f} cycles a ns", style="bold")
     if first.get("cohorts"):
         out.print(f"cohorts of NUMA-aware locks: {first['cohorts']}")
+    speed = speed_of(first.get("processor") or "")
+    if speed:
+        whose = speed.words
+        if speed.estimated:
+            whose = f"median of {whose}, {speed.low:g} to {speed.high:g}"
+        out.print(f"{speed.benchmark}, not measured: {speed.score:g} ({whose})")
     out.print()
     _levels(out, rows, rate)
     heat.show(out, rows)

@@ -18,6 +18,7 @@ from hasp.base.files import write_file
 from hasp.lab.host.placement import Places, places_of
 from hasp.lab.host.rows import loads_take_modified, mean_cycles, of_kind
 from hasp.lab.host.target import Row
+from hasp.lab.simulate.processors import source_of, speed_of
 
 # Operation names in the file, and in the rows.
 OPERATIONS = {
@@ -53,6 +54,7 @@ class _Text:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.estimates: dict[str, str] = {}
+        self.sources: dict[str, str] = {}
 
     def table(self, name: str, source: str | None) -> None:
         self.lines += ["", f"[{name}]"]
@@ -89,6 +91,7 @@ def text_of(rows: Sequence[Row]) -> str:
     body = _Text()
     body.table("clock", "MEASURED, against the system clock")
     body.figure("mhz", first["cycles_per_second"] / 1e6, 1)
+    _speed(body, first.get("processor") or "")
     _topology(body, places)
     _protocol(body, first)
     _local(body, rows)
@@ -109,6 +112,7 @@ def text_of(rows: Sequence[Row]) -> str:
         "",
         "[sources]",
         f"MEASURED = {_quoted(_source(first))}",
+        *(f"{name} = {_quoted(words)}" for name, words in body.sources.items()),
         "",
         "[estimates]",
         *(f"{_quoted(key)} = {_quoted(why)}" for key, why in body.estimates.items()),
@@ -132,6 +136,25 @@ def _source(first: Row) -> str:
 def _numbering(places: Places) -> str:
     groups = [",".join(map(str, group)) for group in places.cpus]
     return "; ".join(groups[:4]) + ("; ..." if len(groups) > 4 else "")
+
+
+def _speed(body: _Text, processor: str) -> None:
+    """Add the published score of the processor, or of its generation, if there is one.
+
+    It is not measured: a machine file is compared with machines that are not at hand.
+    """
+    speed = speed_of(processor)
+    if speed is None:
+        return
+    body.sources["PUBLISHED"] = source_of(processor)
+    words = f"PUBLISHED, {speed.words}"
+    body.table("speed", None if speed.estimated else words)
+    body.lines.append(f"benchmark = {_quoted(speed.benchmark)}")
+    body.figure("score", speed.score)
+    if speed.estimated:
+        body.estimates["speed"] = f"{words}: the median, and the range, of its models"
+        body.figure("low", speed.low)
+        body.figure("high", speed.high)
 
 
 def _topology(body: _Text, places: Places) -> None:

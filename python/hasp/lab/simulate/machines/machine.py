@@ -12,7 +12,7 @@ from typing import Any
 from hasp.base.document import Document, Keys
 from hasp.base.errors import HaspError
 from hasp.base.suggestion import did_you_mean
-from hasp.lab.simulate.machines import shorthand, topology
+from hasp.lab.simulate.machines import shorthand, speed, topology
 from hasp.lab.simulate.machines.problems import Problems
 from hasp.lab.simulate.machines.schema import (
     CONSTANTS,
@@ -28,6 +28,7 @@ from hasp.lab.simulate.machines.schema import (
     Figure,
     tables,
 )
+from hasp.lab.simulate.machines.speed import Speed
 from hasp.lab.simulate.machines.topology import Topology
 
 FOLDER = Path(__file__).resolve().parent
@@ -51,6 +52,7 @@ class Machine:
     transactional: bool
     sources: dict[str, str]
     estimates: dict[str, str]  # dotted key -> derivation
+    speed: Speed | None = None  # of one thread; None: not known
 
     @property
     def mhz(self) -> int:
@@ -112,6 +114,7 @@ def read(document: Document, constants: Document) -> Machine:
     protocol = problems.tell(_choice, document, ("protocol", "kind"), PROTOCOLS)
     places = problems.tell(topology.read, document)
     latencies = _latencies(document, places.distances, problems) if places else {}
+    fast = problems.tell(speed.read, document, document.path.stem)
     problems.raise_all()
     assert places is not None and protocol is not None
     return Machine(
@@ -125,6 +128,7 @@ def read(document: Document, constants: Document) -> Machine:
         transactional=document.get(("transactions",)) is not None,
         sources=sources or {},
         estimates=estimates,
+        speed=fast,
     )
 
 

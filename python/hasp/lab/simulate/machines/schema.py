@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hasp.lab.simulate.machines import speed
+
 SCHEMA = 1
 
 # In the order of table 2 of SSYNC. Fetch-and-or and -and cost as compare_exchange.
@@ -115,4 +117,5 @@ def tables() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for figure in (*FIGURES, *CONSTANTS, *TRANSACTIONS):
         found.setdefault(figure.table, set()).add(figure.key)
+    found[speed.TABLE] = set(speed.KEYS)
     return found
