@@ -130,6 +130,9 @@ struct trace_header {
     /* A lock and unlock without the recorder, measured with the costs above; 0 in older
      * traces. */
     uint64_t pair_cost_ps;
+    /* Written by `hasp profile` at the end: the processor's name, maker, family and
+     * model; empty in older traces, and if they are not known. */
+    char processor[128];
 };
 
 /* The event that `cache_misses` in the site statistics counts. */

@@ -194,6 +194,7 @@ def _with_samples(profile: Profile, trace: Trace, stacks: Stacks) -> Profile:
         profile,
         skipped_ns=_skipped_ns(header),
         neighbour=_neighbour(header),
+        processor=text(header["processor"]),
         samples=int(header["samples"]),
         counter=counter.counted(header),
         counter_absent=counter.absent(header),

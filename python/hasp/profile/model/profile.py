@@ -301,6 +301,7 @@ class Profile:
     data_lines_absent: str | None = None  # a mutex and its data in one cache line
     foreign: ForeignWaits | None = None
     neighbour: Neighbour | None = None  # the busiest other program
+    processor: str = ""  # as base.host.processor(); empty: not known
     build_id: str = ""  # of the executable, hexadecimal
     proofs: Sequence[LockProof] = ()  # measurements of locks that hold for this run
     stale_proofs: str = ""  # why others beside the trace are ignored

@@ -72,6 +72,11 @@ def tell_neighbour(trace: Trace, name: str, cpus: float) -> None:
     _write(trace, neighbour=name, neighbour_percent=round(100 * cpus))
 
 
+def tell_processor(trace: Trace, processor: str) -> None:
+    """Record in a trace on which processor it was made."""
+    _write(trace, processor=processor)
+
+
 def _write(trace: Trace, **fields: int | str) -> None:
     """Write fields of a trace's header."""
     # Imported here so that the program starts without numpy loaded.

@@ -9,6 +9,7 @@ import signal
 import time
 from pathlib import Path
 
+from hasp.base import host
 from hasp.base.errors import EXIT_FINDING
 from hasp.profile.record import conclusion, files, hang
 from hasp.profile.record.family import Family, descendants
@@ -61,6 +62,7 @@ class Session:
         if self._window:
             self._window.finish()
         self._tell_neighbour(neighbours)
+        self._tell_processor()
         failed = False
         with contextlib.suppress(OSError, KeyboardInterrupt):
             failed = conclusion.tell(self._target, family, wanted, hung=self._killed)
@@ -126,6 +128,12 @@ class Session:
             return
         for trace in traces:
             files.tell_neighbour(trace, busiest.name, busiest.cpus)
+
+    def _tell_processor(self) -> None:
+        """Write to the traces on which processor they were made."""
+        processor = host.processor()
+        for trace in self._traces():
+            files.tell_processor(trace, processor)
 
     def _kill(self, program: Foreground) -> None:
         """Kill the program and its descendants; a deadlock may survive SIGTERM."""

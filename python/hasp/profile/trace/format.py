@@ -189,6 +189,7 @@ HEADER = _struct(
     ("S16", "neighbour"),
     (_64, "neighbour_percent"),
     (_64, "transactions pair_cost_ps"),
+    ("S128", "processor"),
 )
 CHUNK_HEAD = _struct(
     (_32, "kind record_bytes first used writer follow"), (_64, "owner reserved[4]")
