@@ -72,6 +72,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="SITE hold xFACTOR, outside PERCENT%%, split NUMBER, or remove",
     )
     add(
+        "--recorded-on",
+        metavar="MACHINE",
+        help="where TRACE was recorded: a machine, a machine file, or a score; scales "
+        "computing by the ratio of the scores (default: the processor in TRACE)",
+    )
+    add(
         "--busy",
         action="store_true",
         help="threads never wait for work, although they did in the recording",
@@ -83,18 +89,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=1,
         help="seeds for each assumption; more make ranges more certain (default: 1)",
     )
+    add("--jobs", metavar="N", type=_few, help="parallel runs (default: all CPUs)")
+    _add_validation(parser)
+    _add_formats(parser)
+
+
+def _add_validation(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
     add(
         "--validate",
         action="store_true",
         help="compare predictions with a study; TRACE is the folder of the recordings",
     )
-    add("--jobs", metavar="N", type=_few, help="parallel runs (default: all CPUs)")
     add(
         "--study",
         metavar="FILE",
         help="with --validate: the lock study's A64.csv, to compare with its A-64",
     )
-    _add_formats(parser)
 
 
 def _add_formats(parser: argparse.ArgumentParser) -> None:
@@ -118,6 +129,7 @@ def run(arguments: argparse.Namespace) -> int:
     from hasp.locks.kinds import RWLOCK
     from hasp.locks.native import lock
     from hasp.predict.options import Options
+    from hasp.predict.pace import named
     from hasp.predict.predict import predict
     from hasp.profile.report.what_if import changes_of
 
@@ -132,10 +144,13 @@ def run(arguments: argparse.Namespace) -> int:
         )
     trace = arguments.trace or trace_behind(arguments, ("json",)) or DEFAULT
     rwlock = arguments.rwlock and lock(arguments.rwlock, RWLOCK).name
+    simulated = machine.load(arguments.machine)
     return predict(
         Options(
             trace=Path(trace),
-            machine=machine.load(arguments.machine),
+            machine=simulated,
+            recorded_on=arguments.recorded_on
+            and named(arguments.recorded_on, simulated),
             locks=arguments.locks,
             threads=arguments.threads,
             process=arguments.process,
@@ -155,6 +170,8 @@ def _validate(arguments: argparse.Namespace) -> int:
     from hasp.lab.simulate.machines import machine
 
     try:
+        from hasp.predict.pace import named
+        from hasp.predict.validation.a64 import MACHINE as STUDIED
         from hasp.predict.validation.a64 import validate_study
         from hasp.predict.validation.run import MACHINE, validate
     except ModuleNotFoundError:
@@ -164,9 +181,9 @@ def _validate(arguments: argparse.Namespace) -> int:
         ) from None
 
     folder = Path(arguments.trace or "predict-recordings")
+    where, json, jobs = arguments.recorded_on, arguments.json, arguments.jobs
     if arguments.study:
-        return validate_study(
-            folder, Path(arguments.study), arguments.json, arguments.jobs
-        )
+        speed = where and named(where, machine.load(STUDIED))
+        return validate_study(folder, Path(arguments.study), json, jobs, speed)
     made = machine.load(arguments.machine or str(MACHINE))
-    return validate(folder, made, arguments.json, arguments.jobs)
+    return validate(folder, made, json, jobs, where and named(where, made))

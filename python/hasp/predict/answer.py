@@ -9,6 +9,7 @@ from statistics import median, median_low
 
 from hasp.predict.changes import SiteChange
 from hasp.predict.load import Load, Variant
+from hasp.predict.pace import NOT_COMPARED, Pace
 from hasp.predict.runs import Case, Outcome, Runs
 from hasp.predict.saturation import SATURATED, Saturation, saturation
 from hasp.profile.diagnosis.what_if.change import Change, What
@@ -73,8 +74,9 @@ class Answer:
     gains: list[Gain] = field(default_factory=list)
     # under the reference, by threads: how long each site's busiest lock is not free
     busy: dict[int, tuple[Range, ...]] = field(default_factory=dict)
-    # throughput with the recorded number of threads
+    # throughput with the recorded number of threads that compute as fast as recorded
     baseline: Range | None = None
+    pace: Pace = NOT_COMPARED
     simulations: int = 0
 
     def curve(self, lock: str) -> Curve | None:
@@ -96,9 +98,12 @@ class Analysis:
         answer: Answer,
         variants: Sequence[Variant],
         jobs: int | None,
+        as_recorded: Runs | None = None,
     ) -> None:
+        """`as_recorded` simulates threads that compute as fast as recorded."""
         self.answer = answer
         self._runs = runs
+        self._as_recorded = as_recorded or runs
         self._variants = variants
         self._jobs = jobs
 
@@ -108,7 +113,9 @@ class Analysis:
         count = answer.load.workers
         if count > answer.cpus:
             return  # even if the locks are right, threads wait for CPUs
-        done = self._run([Case(answer.reference, count, v) for v in self._variants])
+        cases = [Case(answer.reference, count, v) for v in self._variants]
+        done = self._as_recorded.run(cases, self._jobs)
+        answer.simulations = self._simulations
         rates = [one.throughput / answer.load.rate for one in done.values()]
         answer.baseline = Range.of(rates)
 
@@ -220,5 +227,10 @@ class Analysis:
 
     def _run(self, cases: Sequence[Case]) -> dict[Case, Outcome]:
         done = self._runs.run(cases, self._jobs)
-        self.answer.simulations = len(self._runs.done)
+        self.answer.simulations = self._simulations
         return done
+
+    @property
+    def _simulations(self) -> int:
+        both = {id(one): one for one in (self._runs, self._as_recorded)}
+        return sum(len(one.done) for one in both.values())

@@ -30,6 +30,7 @@ def document(
             "sections_per_s": answer.rate,
             "lock": profile.lock,
         },
+        "speed": answer.pace.as_json(),
         "reference": answer.reference,
         "baseline": answer.baseline and answer.baseline.as_json(),
         "saturated": _saturated(answer, answer.saturated),

@@ -12,6 +12,7 @@ from hasp.profile.report.words import listed
 IDLE = 0.5  # share of the threads' time
 WAITED = 0.3  # share of the threads' time without what they idle
 RAN = 0.9  # share of the time that a thread could use a CPU
+KNOWN = 1.2  # ratio of the bounds of a score that is known well enough
 ERROR = 0.25  # of the simulated throughput with the recorded threads
 
 
@@ -40,6 +41,14 @@ def _of_recording(profile: Profile, answer: Answer) -> Iterator[str]:
             f"the recorded threads waited for locks {waited / (waited + ran):.0%} of "
             "the time that they did not idle; what waking each other cost them counts "
             "as work: record with fewer threads"
+        )
+    recorded = answer.pace.recorded
+    if answer.pace.known and recorded and recorded.high > KNOWN * recorded.low:
+        low, high = answer.pace.bounds
+        yield (
+            f"the recording's processor is only known as {recorded.words}, so "
+            f"computing takes {low:.2g} to {high:.2g} times as long as recorded: name "
+            "its machine or its score with --recorded-on"
         )
     if profile.mode != "full":
         yield "only a sample of the acquisitions was recorded"

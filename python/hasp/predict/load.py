@@ -47,6 +47,7 @@ class LoadSite:
     tries: float = 0.0  # share of the acquisitions by trylock
     meets: bool = False  # all threads that acquire it wait for each other there
     queues: bool = False  # its mutex guards a queue between threads
+    slower: float = 1.0  # how much longer a section takes than recorded
 
 
 @dataclass(frozen=True)
@@ -153,11 +154,11 @@ def lines_of(site: LoadSite, variant: Variant) -> int:
     """Return the cache lines that a section of a site writes.
 
     With measured misses, these are the lines. Otherwise a section of a few nanoseconds
-    has no time for many.
+    has no time for many; what counts is the time that it took when it was recorded.
     """
     if site.misses is not None:
         return max(1, min(round(site.misses), 64))
-    return max(1, min(variant.lines, round(site.hold_ns / 10)))
+    return max(1, min(variant.lines, round(site.hold_ns / site.slower / 10)))
 
 
 def parts_of(site: LoadSite, variant: Variant) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hasp.lab.simulate.machines.machine import Machine
+from hasp.lab.simulate.machines.speed import Speed
 from hasp.profile.diagnosis.what_if.change import Change
 
 
@@ -24,6 +25,7 @@ class Options:
     changes: Sequence[Change] = field(default_factory=list)
     busy: bool = False  # threads never wait for work
     seeds: int = 1
+    recorded_on: Speed | None = None  # None: by the processor in the trace
     jobs: int | None = None
     json: str | None = None
     html: str | None = None

@@ -25,6 +25,7 @@ from hasp.predict.doubts import doubts
 from hasp.predict.figure import draw
 from hasp.predict.load import Load
 from hasp.predict.options import Options
+from hasp.predict.pace import pace_of, scaled
 from hasp.predict.page import render
 from hasp.predict.rebuild import rebuild
 from hasp.predict.report import show
@@ -67,10 +68,15 @@ def predict(options: Options) -> int:
         runs = Runs(load, options.machine, machine_file, options.rwlock)
         cpus = options.machine.topology.cpus
         answer = Answer(load, locks[0], threads, cpus, load.rate * 1e9)
+        answer.pace = pace_of(profile, options.machine, options.recorded_on)
         try:
-            runs = runs.of(calibrated(runs, locks[0], options.jobs))
+            recorded = runs.of(calibrated(runs, locks[0], options.jobs))
+            # What locks cost is not scaled, so it has been subtracted before.
+            runs = recorded.of(scaled(recorded.load, answer.pace, profile))
             answer.load = runs.load
-            analysis = Analysis(runs, answer, variants(options.seeds), options.jobs)
+            analysis = Analysis(
+                runs, answer, variants(options.seeds), options.jobs, recorded
+            )
             analysis.baseline()
             analysis.curves(locks)
             analysis.saturation()

@@ -11,6 +11,7 @@ from hasp.locks.kinds import MUTEX
 from hasp.predict.answer import SPLIT, SUGGESTED, Answer, Gain, Range
 from hasp.predict.load import LoadSite
 from hasp.predict.options import Options
+from hasp.predict.pace import Pace
 from hasp.predict.saturation import Saturation
 from hasp.profile.diagnosis.what_if.change import What
 from hasp.profile.model.profile import Profile
@@ -262,8 +263,9 @@ def assumptions(options: Options, profile: Profile, answer: Answer) -> str:
     base = ""
     if answer.baseline:
         base = (
-            f" With the recorded {plural(load.workers, 'thread')} the simulation "
-            f"reaches {with_range(answer.baseline)} times the recording."
+            f" With the recorded {plural(load.workers, 'thread')}"
+            f"{_at_speed(answer.pace)} the simulation reaches "
+            f"{with_range(answer.baseline)} times the recording."
         )
     estimated = any(key.startswith("latency") for key in options.machine.estimates)
     source = " Its latencies are estimates." if estimated else ""
@@ -271,7 +273,25 @@ def assumptions(options: Options, profile: Profile, answer: Answer) -> str:
     varied = f"{load.varied}, " if load.varied else ""
     return (
         f"Simulated, not measured: {plural(len(load.sites), 'site')} of locks, and "
-        f"threads that run {gap} between two sections, as fast as on the recording's "
-        f"CPU.{stands}{base} Ranges cover {varied}1 to 8 cache lines written in a "
+        f"threads that run {gap} between two sections. {speed_words(answer.pace)}"
+        f"{stands}{base} Ranges cover {varied}1 to 8 cache lines written in a "
         f"section, and seeds ({answer.simulations} simulations).{source}"
     )
+
+
+def speed_words(pace: Pace) -> str:
+    """Return in a sentence how fast the threads compute."""
+    if pace.recorded is None or pace.simulated is None or not pace.known:
+        return f"They compute as fast as on the recording's CPU: {pace.unknown}."
+    factor = with_range(Range(pace.slower, *pace.bounds))
+    estimated = " (estimated)" if pace.estimated else ""
+    return (
+        f"Computing takes {factor} times as long as recorded, by "
+        f"{pace.simulated.benchmark}: {pace.simulated.score:g} of "
+        f"{pace.simulated.words}, {pace.recorded.score:g} of "
+        f"{pace.recorded.words}{estimated}."
+    )
+
+
+def _at_speed(pace: Pace) -> str:
+    return " at the recorded speed" if pace.slower != 1 else ""

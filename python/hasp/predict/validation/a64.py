@@ -19,6 +19,7 @@ from hasp.base.document import Document
 from hasp.base.errors import HaspError
 from hasp.base.signals import interrupt_on_signals
 from hasp.lab.simulate.machines import machine
+from hasp.lab.simulate.machines.speed import Speed
 from hasp.locks import native
 from hasp.predict.validation.programs import Program, program_of
 from hasp.predict.validation.report import report_study
@@ -98,7 +99,11 @@ def _simulated(name: str) -> str:
 
 
 def validate_study(
-    folder: Path, study: Path, json: str | None, jobs: int | None = None
+    folder: Path,
+    study: Path,
+    json: str | None,
+    jobs: int | None = None,
+    recorded_on: Speed | None = None,
 ) -> int:
     """Record what `folder` lacks, predict, and print the scores.
 
@@ -115,6 +120,7 @@ def validate_study(
         machine.load(MACHINE),
         jobs,
         lambda scores: report_study(scores, json),
+        recorded_on,
     )
 
 

@@ -16,11 +16,13 @@ from hasp.base import output
 from hasp.base.errors import HaspError, Interrupted
 from hasp.base.signals import interrupt_on_signals
 from hasp.lab.simulate.machines.machine import Machine
+from hasp.lab.simulate.machines.speed import Speed
 from hasp.lab.simulate.simulation import flattened
 from hasp.locks import native
 from hasp.locks.kinds import RWLOCK
 from hasp.predict.calibration import calibrated
 from hasp.predict.load import Load
+from hasp.predict.pace import pace_of, scaled
 from hasp.predict.predict import STANDS_IN
 from hasp.predict.rebuild import rebuild
 from hasp.predict.runs import Case, Runs, duration_ns, variants
@@ -46,11 +48,16 @@ STEADY_NS = 8_000_000
 
 
 def validate(
-    folder: Path, machine: Machine, json: str | None, jobs: int | None = None
+    folder: Path,
+    machine: Machine,
+    json: str | None,
+    jobs: int | None = None,
+    recorded_on: Speed | None = None,
 ) -> int:
     """Record what `folder` lacks, predict, and print the scores.
 
-    Returns the exit status: 1 if a level is missed.
+    The recordings name the processor that they were made on, unless `recorded_on` is
+    its speed. Returns the exit status: 1 if a level is missed.
     """
     if not STUDY.is_dir():
         raise HaspError(
@@ -75,7 +82,14 @@ def validate(
         )
         for program in programs
     ]
-    return carry_out(trials, folder, machine, jobs, lambda scores: report(scores, json))
+    return carry_out(
+        trials,
+        folder,
+        machine,
+        jobs,
+        lambda scores: report(scores, json),
+        recorded_on,
+    )
 
 
 @dataclass(frozen=True)
@@ -110,6 +124,7 @@ def carry_out(
     machine: Machine,
     jobs: int | None,
     report: Callable[[list[Score]], int],
+    recorded_on: Speed | None = None,
 ) -> int:
     """Record what `folder` lacks, predict, and report. Returns the exit status.
 
@@ -120,7 +135,9 @@ def carry_out(
     try:
         for trial in trials:
             name = trial.program.name
-            predicted, shipped, remark = predicted_of(trial, folder, machine, jobs)
+            predicted, shipped, remark = predicted_of(
+                trial, folder, machine, jobs, recorded_on
+            )
             own = score(
                 name, trial.measured, predicted, remark, trial.repeated, shipped
             )
@@ -134,7 +151,11 @@ def carry_out(
 
 
 def predicted_of(
-    trial: Trial, folder: Path, machine: Machine, jobs: int | None
+    trial: Trial,
+    folder: Path,
+    machine: Machine,
+    jobs: int | None,
+    recorded_on: Speed | None = None,
 ) -> tuple[Figures, Figures, str]:
     """Return the predicted throughput by lock, and what limits it.
 
@@ -149,8 +170,10 @@ def predicted_of(
         record(trial.program, trace, trial.recorded)
     if not trace.exists():
         return {}, {}, "nothing was recorded: no lock"
+    profile = open_profile(trace)
+    pace = pace_of(profile, machine, recorded_on)
     try:
-        load = rebuild(open_profile(trace), trial.threads, trial.assumed.busy)
+        load = rebuild(profile, trial.threads, trial.assumed.busy)
     except HaspError as problem:
         return {}, {}, problem.message.partition(": ")[2]
     if trial.assumed.mutexes:
@@ -159,9 +182,17 @@ def predicted_of(
         return {}, {}, "reader-writer locks only"
     output.note(f"simulating {name}, {trial.threads} threads")
     shipped, forms = predictions(
-        load, machine, list(trial.measured), jobs, trial.threads, trial.published
+        load,
+        machine,
+        list(trial.measured),
+        jobs,
+        trial.threads,
+        trial.published,
+        lambda one: scaled(one, pace, profile),
     )
     remark = ", ".join(site.name for site in load.sites[:2])
+    if pace.known:
+        remark += f"; computing takes {pace.slower:.3g} times as long as recorded"
     return (forms, shipped, remark) if trial.published else (shipped, {}, remark)
 
 
@@ -178,16 +209,18 @@ def predictions(
     jobs: int | None,
     threads: int,
     published: bool = False,
+    paced: Callable[[Load], Load] = lambda load: load,
 ) -> tuple[dict[str, float], dict[str, float]]:
     """Return the median throughput with that many threads, in sections per ns.
 
-    The second figures are those of the published forms, if `published`.
+    `paced` returns the load with its computing times as on the machine. The second
+    figures are those of the published forms, if `published`.
     """
     known = {lock.name for lock in native.locks() if not lock.is_reference}
     names = [lock for lock in locks if lock in known]
     with flattened(machine) as path:
         runs = Runs(load, machine, path)
-        runs = runs.of(calibrated(runs, STANDS_IN[load.kind], jobs))
+        runs = runs.of(paced(calibrated(runs, STANDS_IN[load.kind], jobs)))
         if published:
             runs.longer = -(-STEADY_NS // duration_ns(runs.load, threads))
         own = _medians(runs, {name: name for name in names}, threads, jobs)
