@@ -15,7 +15,7 @@ from profiler.test_recorder import (
     settings,
 )
 
-from hasp.profile.trace.format import End
+from hasp.profile.trace.format import ChunkKind, End
 
 __all__ = ["folder"]  # the fixture
 USUAL = ("exits_at_once", "replaced")
@@ -31,6 +31,13 @@ def test_an_exit_that_skips_destructors_is_recorded(folder: Path, case: str) -> 
     trace = Recording(folder, case, 100, env, program_of(case)).trace
     assert acquisitions(trace) == [100]
     assert trace.header["ended"] == End.EXITED
+
+
+def test_a_thread_that_renames_itself_and_lives_until_the_exit(folder: Path) -> None:
+    """Pools name their threads after the first lock; roles are told by their names."""
+    trace = Recording(folder, "renamed", 100, settings(folder / "t"), UNUSUAL).trace
+    names = {bytes(one["name"]) for one in trace.all(ChunkKind.THREADS)}
+    assert b"renamed" in names
 
 
 @pytest.mark.parametrize(

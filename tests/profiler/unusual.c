@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <semaphore.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -306,6 +307,27 @@ static void delayed_often(void)
     run_one(lock_late_often);
 }
 
+/* Is renamed after its first lock, and lives until the process exits. */
+static void *rename_late(void *argument)
+{
+    lock_often(argument);
+    prctl(PR_SET_NAME, "renamed");
+    *(bool *)argument = true;
+    while (pause() == -1)
+        ;
+    return argument;
+}
+
+static void renamed(void)
+{
+    static volatile bool done;
+    pthread_t thread;
+    start(&thread, rename_late, (void *)&done);
+    while (!done)
+        usleep(1000);
+    exit(0);
+}
+
 /* Holds the lock once for long; such a hold is usually only counted, not timed. */
 static void *hold_long(void *argument)
 {
@@ -326,4 +348,4 @@ RECORDED_MAIN(CASE(limited_later), CASE(errors), CASE(exits_quickly),
               CASE(replaced_by_list_and_path), CASE(replaced_by_list_and_environment),
               CASE(reborn), CASE(reborn_elsewhere), CASE(spawns), CASE(faults),
               CASE(closes_counters), CASE(delays), CASE(delayed_often),
-              CASE(holds_long))
+              CASE(holds_long), CASE(renamed))

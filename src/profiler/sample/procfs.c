@@ -99,8 +99,13 @@ bool procfs_thread(uint32_t tid, struct procfs_thread *thread)
 {
     char text[4096];
     char *at = read_stat(tid, text, sizeof text);
-    if (!at)
+    const char *name = strchr(text, '(');
+    if (!at || !name)
         return false;
+    const size_t length = (size_t)(at - name) - strlen("() ");
+    *thread = (struct procfs_thread){.cpu_ns = 0};
+    memcpy(thread->name, name + 1,
+           length < sizeof thread->name ? length : sizeof thread->name);
     /* state ppid pgrp session tty tpgid flags minflt cminflt majflt */
     at = field_after(at, 7);
     if (!at)

@@ -37,6 +37,7 @@ bool procfs_call(uint32_t tid, struct procfs_call *call, bool *readable);
 uint32_t procfs_tasks(uint32_t *tids, uint32_t most, uint32_t skipped);
 
 struct procfs_thread {
+    char name[16];
     uint64_t cpu_ns;
     uint64_t voluntary, involuntary;
     uint64_t minor_faults, major_faults;

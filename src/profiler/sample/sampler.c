@@ -41,6 +41,7 @@ static void account(const struct recording *thread)
     struct procfs_thread now;
     if (thread->ended || !procfs_thread(shared->tid, &now) || thread->ended)
         return;
+    memcpy(shared->name, now.name, sizeof shared->name); /* threads rename themselves */
     shared->cpu_ns = base->cpu_ns + now.cpu_ns;
     shared->voluntary = base->voluntary + now.voluntary;
     shared->involuntary = base->involuntary + now.involuntary;
