@@ -106,6 +106,12 @@
  * thread will call function() when it ends before its process does. One function for
  * each thread. False if that is impossible; nothing is called then.
  *
+ * TIME EXTENSIONS. A holder can ask the scheduler not to take its CPU for some
+ * microseconds. time_extension_prepare() -> bool: called before a wait for a lock;
+ * false if requests of the calling thread will be in vain. The caller of
+ * time_extension_ask() has acquired a lock, and calls time_extension_end() when it has
+ * released it, which gives the CPU up if the caller has run for longer. Native only.
+ *
  * LIVENESS. name_this_thread(name) stores the calling thread in a zeroed struct
  * thread_name, unless that holds another; returns whether it did. The name is valid in
  * other processes of the same PID namespace. thread_is_gone(name): whether the named

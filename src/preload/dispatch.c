@@ -115,6 +115,8 @@ void dispatch_fill(unsigned chosen, bool biased, bool elides)
         dispatch[lock_default + 1] = futex_unbiased_operations;
         dispatch[lock_find("auto") + 1] = auto_unbiased_operations;
         dispatch_stop_bias(); /* also in the variants with concurrency restriction */
+    } else if (time_extension_prepare()) {
+        dispatch[lock_find("auto") + 1] = auto_asking_operations;
     }
     if (elision_wanted(chosen)) /* most programs elide nothing */
         fill_elided(chosen, elides);
@@ -132,8 +134,17 @@ static void stop_bias(int index, const struct lock_operations *unbiased)
             dispatch[i].unlock = unbiased->unlock;
 }
 
+/* Holders ask for no more time. */
+static void stop_asking(void)
+{
+    for (unsigned i = 0; i < DISPATCH_SLOTS; i++)
+        if (dispatch[i].unlock == auto_asking_operations.unlock)
+            dispatch[i] = *lock_operations_at((unsigned)lock_find("auto"));
+}
+
 void dispatch_stop_bias(void)
 {
+    stop_asking();
     stop_bias((int)lock_default, &futex_unbiased_operations);
     stop_bias(lock_find("auto"), &auto_unbiased_operations);
 }

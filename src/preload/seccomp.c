@@ -2,9 +2,9 @@
 /*
  * Hooks prctl and syscall to notice when a program installs a seccomp filter. The
  * filter may kill the process when it calls membarrier, which the biased release needs,
- * so the bias ends before the filter is installed. A program that registers restartable
- * sequences of its own, as tcmalloc does, must run them on its own threads, so it
- * borrows no section from then on.
+ * or prctl, which asks for time-slice extensions, so both end before the filter is
+ * installed. A program that registers restartable sequences of its own, as tcmalloc
+ * does, must run them on its own threads, so it borrows no section from then on.
  */
 #include "preload/borrowing/borrowing.h"
 #include "preload/dispatch.h"
@@ -20,6 +20,7 @@ static void before_filter(void)
     dispatch_stop_bias();
     borrow_stop();
     barrier_forbid();
+    time_extension_forbid();
 }
 
 static long result_of(long result)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A seccomp filter, installed after start, that kills the process when it calls
- * membarrier. */
+ * membarrier or prctl, with which time-slice extensions are asked for. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -16,6 +16,7 @@ static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static long counter;
 static int turn;
 static int rounds;
+static unsigned forbidden = SYS_prctl;
 
 enum how { BY_PRCTL, BY_SYSCALL, BY_SYSCALL_ALL_THREADS, BY_RAW_PRCTL };
 
@@ -23,7 +24,8 @@ static void install(enum how how, unsigned verdict)
 {
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, forbidden, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, verdict),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
@@ -165,6 +167,7 @@ static void before_start(void)
     if (getenv("CHECK_FILTERED") == NULL) {
         char *words[] = {"seccomp", "before_start", NULL};
         setenv("CHECK_FILTERED", "1", 1);
+        forbidden = SYS_membarrier; /* a start without prctl is impossible */
         install(BY_PRCTL, SECCOMP_RET_KILL_PROCESS);
         execv("/proc/self/exe", words);
         CHECK(!"execv returned");

@@ -107,8 +107,10 @@ def slice_extension() -> str:
         if _libc.prctl(*(ctypes.c_ulong(word) for word in words)) == 0:
             continue
         return {
-            errno.EINVAL: "this kernel does not have them; Linux 7.0 and later do",
-            ENOTSUPP: "turned off, in the kernel's configuration or at boot",
+            errno.EINVAL: "this kernel does not have them; Linux 7.0 and later do, "
+            "if built with CONFIG_RSEQ_SLICE_EXTENSION",
+            ENOTSUPP: "turned off at boot (rseq_slice_ext=off), or the C library is "
+            "too old for them (glibc 2.41 is not)",
             errno.ENXIO: "the C library has not registered rseq",
         }.get(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return ""

@@ -244,7 +244,7 @@ def _kernel() -> list[Finding]:
     rseq = system_calls.rseq_registered()
     found.append(Finding("kernel", "rseq", "yes" if rseq else "no"))
     missing = system_calls.slice_extension()
-    words = missing or "no lock of Hasp uses them yet"
+    words = missing or "holders of a contended `auto` ask for them"
     state = "no" if missing else "granted"
     found.append(Finding("kernel", "time-slice extensions", state, words=words))
     mode = "0"

@@ -102,6 +102,10 @@ extern const struct lock_operations futex_unbiased_operations
 extern const struct lock_operations auto_unbiased_operations
     __attribute__((visibility("hidden")));
 
+/* `auto` whose holders ask the scheduler for time (auto_asking.h). Native only. */
+extern const struct lock_operations auto_asking_operations
+    __attribute__((visibility("hidden")));
+
 /* From lock_list_length on, the same locks again, each wrapped for concurrency
  * restriction (gcr.h) and named "gcr+" and its name. */
 extern const unsigned lock_count __attribute__((visibility("hidden")));

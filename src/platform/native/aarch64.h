@@ -56,6 +56,14 @@ static inline uint64_t read_counter(uint32_t index)
     return 0;
 }
 
+/* Returns the address that thread-local variables lie behind. */
+static inline unsigned char *thread_pointer(void)
+{
+    unsigned char *pointer;
+    __asm__("mrs %0, tpidr_el0" : "=r"(pointer));
+    return pointer;
+}
+
 /* Returns the kernel's result, -errno on error; does not touch errno. */
 static inline long raw_syscall(long number, long a, long b, long c, long d, long e,
                                long f)

@@ -23,6 +23,7 @@
 #include "platform/native/spinning.h"
 #include "platform/native/start_thread.h"
 #include "platform/native/thread.h"
+#include "platform/native/time_extension.h"
 #include "platform/native/topology.h"
 
 #endif

@@ -70,6 +70,14 @@ static inline uint64_t read_counter(uint32_t index)
     return (uint64_t)__builtin_ia32_rdpmc((int)index);
 }
 
+/* Returns the address that thread-local variables lie before. */
+static inline unsigned char *thread_pointer(void)
+{
+    unsigned char *pointer;
+    __asm__("movq %%fs:0, %0" : "=r"(pointer)); /* the ABI keeps it there */
+    return pointer;
+}
+
 /* Returns the kernel's result, -errno on error; does not touch errno. */
 static inline long raw_syscall(long number, long a, long b, long c, long d, long e,
                                long f)
