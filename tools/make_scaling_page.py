@@ -55,16 +55,30 @@ only copied such lines, 215 would.
 With 16 locks, an arrival at a hierarchical lock reads the lock's line before that of
 its node, which the published form goes to directly. Threads that expected to wait and
 found their node's line without reading the lock, in a trial in which that cost nothing,
-gained there about as many cells as they lost with one lock. `c-bo-mcs` depends on
-chance: 24 threads on one lock of the Xeon have 0.43 with the seed used here, and 0.85
-to 1.02 with the seeds 2 to 18 (`--seeds`).
+gained there about as many cells as they lost with one lock. In another trial, the
+leaders of `c-ptl-tkt` handed over in slots alone, as `alock` does. With all threads on
+16 locks, it then had 0.89 to 0.95 instead of 0.70 to 0.88 on the first three machines,
+and 0.92 instead of 1.10 on the EPYC; with 24 threads, 0.83 to 0.91. Hardly a cell more
+reached 0.95, as about half of the acquisitions fetch the lock's line first, and do not
+find the lock free.
+
+`c-bo-mcs` depends on chance: 24 threads on one lock of the Xeon have 0.43 with the seed
+used here, and 0.85 to 1.02 with the seeds 2 to 18 (`--seeds`).
 
 `fissile` and `malthusian` show word and owner before they hand their queue over, as the
 next waiter watches their line from then on. So does `shfl` if a thread is queued;
-otherwise it leaves the queue first. In the other order, and with a shuffler that
-continued where the last one had stopped, no cell of `shfl` was below 0.74, but two
-threads without pauses on a real machine with two CPUs had 0.26 to 1.0 times the
-throughput, depending on how fast the host moved lines at that time.
+otherwise it leaves the queue first.
+
+With one lock, `shfl` stays on a node for few handovers: a short section leaves its
+shuffler hardly time to examine a waiter, and each arrival fetches the lock's line for
+writing up to three times. Trials changed both: a shuffler continued where the last one
+had stopped, looked for one of its node before it tried the latch, and moved several
+at once; and a thread whose last release found a queue read before it wrote. On the Xeon
+and the Haswell, `shfl` then had 0.95 to 1.13 instead of 0.48 to 0.72 with several
+threads on one lock, and 31 cells of at least 0.95 instead of 28. But on a real machine
+with two CPUs, five variants had 0.54 to 0.97 times the throughput with two threads
+without pauses, and 0.25 to 1.02 times with eight; none kept both. Longer pauses between
+two attempts at the latch recovered a part of it; what costs the rest is not known.
 """
 
 PAPERS = """\
