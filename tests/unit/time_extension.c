@@ -133,7 +133,7 @@ int main(int count, char **words)
         store_relaxed(&time_extension_area, (uint64_t)(area - thread_pointer()));
     use_alone();
     contend();
-    printf("%llu sections, %llu of a contended lock, %llu asked for time, %u got some\n",
+    printf("%llu sections, %llu of a contended lock; %llu asked for time, %u got it\n",
            (unsigned long long)plain, (unsigned long long)contended,
            (unsigned long long)asked, load_relaxed(&granted));
     CHECK(asked > 0);

@@ -42,9 +42,10 @@ static inline void auto_release_word(struct lock *lock)
 }
 
 /* The last holder of a series within a cohort releases the lock, or hands it to the
- * next leader. While sleepers of the word are owed a wake-up, that would not come. */
+ * next leader. While sleepers of the word are owed a wake-up, that would not come.
+ * `emptied`: the node was the last one of the queue, which has been emptied. */
 static inline void auto_end_series(struct lock *lock, struct waiter *node,
-                                   uint32_t uses)
+                                   uint32_t uses, bool emptied)
 {
     struct waiter *place = auto_place_of(node);
     bool crowded = load_relaxed(&node->more[AUTO_CROWDED]), stays = true, may = true;
@@ -59,19 +60,21 @@ static inline void auto_end_series(struct lock *lock, struct waiter *node,
         if (place)
             store_relaxed(&place->more[AUTO_SERIES], auto_longest_series(lock));
     }
-    if (stays)
+    if (stays && !emptied)
         next = auto_cohort_end(node);
-    else
+    else if (!stays && !emptied)
         auto_queue_dissolve(lock, auto_cohort_tail(node), node);
     if (!place || !auto_lead_next(lock, place, may, uses)) {
         auto_count_cohort(lock, uses, false);
         auto_release_word(lock);
     }
-    if (stays)
+    if (stays || emptied)
         auto_cohort_pass(node, next, 0, 0);
 }
 
-/* The holder of this node hands the lock over within its cohort, or releases it. */
+/* The holder of this node hands the lock over within its cohort, or releases it. A
+ * thread that has joined the queue, but not linked itself yet, is awaited: a series
+ * that ended would cost more than that, for as long as arrivals keep coming so late. */
 static __attribute__((noinline, unused)) void auto_hand_over(struct lock *lock,
                                                              struct waiter *node)
 {
@@ -79,10 +82,13 @@ static __attribute__((noinline, unused)) void auto_hand_over(struct lock *lock,
     uint32_t next = load_acquire(&node->next);
     uint32_t handovers = load_relaxed(auto_handovers(node)) + 1;
     uint32_t longest = load_relaxed(&node->more[AUTO_LONGEST]);
-    if (next && handovers <= longest)
+    bool lasts = handovers <= longest;
+    if (lasts && !next)
+        next = auto_cohort_end(node);
+    if (lasts && next)
         auto_cohort_pass(node, next, handovers, longest);
     else
-        auto_end_series(lock, node, handovers);
+        auto_end_series(lock, node, handovers, lasts);
     if (handovers == AUTO_MIDDLE)
         store_relaxed(&held_nodes()->released, (uint32_t)now_ns());
     expect_wait(true); /* the next attempt reads the lock before it writes */
