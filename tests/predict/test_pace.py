@@ -96,7 +96,7 @@ def test_one_thread_on_a_machine_of_half_the_speed_has_half_the_throughput(
     def alone(document: dict) -> float:
         return document["throughput"][0]["median"]
 
-    # What the lock costs is not scaled: a few of 10,000 ns.
+    # The lock itself, a few of the 10,000 ns, takes as long as before.
     assert alone(slower) == pytest.approx(alone(same) / 2, rel=0.02)
     # Simulation and recording are compared at the speed of the recording.
     assert slower["baseline"] == same["baseline"]

@@ -13,8 +13,6 @@
 #include "platform/platform.h"
 
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 enum {
     THREADS = 4,
@@ -45,18 +43,10 @@ static bool is_granted(void)
                                 TIME_EXTENSION_GRANTED);
 }
 
-static struct deadline soon(void)
-{
-    struct deadline at = {CLOCK_MONOTONIC, {0, 0}};
-    clock_gettime(CLOCK_MONOTONIC, &at.at);
-    at.at.tv_sec += 60;
-    return at;
-}
-
 /* Acquires the lock by the operation of this number. */
 static void acquire(uint32_t number)
 {
-    struct deadline at = soon();
+    struct deadline at = deadline_after(60 * 1000000000ull);
     if (number % 3 == 0)
         operations->lock(&lock);
     else if (number % 3 == 1)
@@ -92,8 +82,7 @@ static void *work(void *argument)
     uint64_t end = now_ns() + SECONDS * 1000000000ull;
     while (real ? now_ns() < end : rounds < ROUNDS)
         use(rounds++);
-    if (argument)
-        *(uint32_t *)argument = rounds;
+    *(uint32_t *)argument = rounds;
     return NULL;
 }
 

@@ -71,23 +71,32 @@ def processor() -> str:
     little in a virtual machine, and "implementer 0x41 part 0xd0c" on Arm. Empty if
     nothing is known.
     """
-    vendor, family, model = map(cpu_field, ("vendor_id", "cpu family", "model"))
-    name = cpu_field("model name")
+    fields = _cpu_fields()
+    name = fields.get("model name", "")
+    vendor, family, model = map(fields.get, ("vendor_id", "cpu family", "model"))
     if name and vendor and family and model:
         return f"{name}, {vendor} family {family} model {model}"
-    implementer, part = cpu_field("CPU implementer"), cpu_field("CPU part")
+    implementer, part = map(fields.get, ("CPU implementer", "CPU part"))
     if implementer and part:
         return f"implementer {implementer} part {part}"
-    return name or ""
+    return name
 
 
 def cpu_field(name: str) -> str | None:
     """Return a field of the first CPU in /proc/cpuinfo; None if there is none."""
+    return _cpu_fields().get(name)
+
+
+def _cpu_fields() -> dict[str, str]:
+    """Return the first value of each field in /proc/cpuinfo, which takes long to read.
+
+    The kernel writes it for each CPU when it is read.
+    """
+    fields: dict[str, str] = {}
     for line in (read_text("/proc/cpuinfo") or "").splitlines():
         key, _, value = line.partition(":")
-        if key.strip() == name:
-            return value.strip()
-    return None
+        fields.setdefault(key.strip(), value.strip())
+    return fields
 
 
 def cpu_list(text: str) -> list[int]:

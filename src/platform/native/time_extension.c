@@ -7,15 +7,15 @@
 
 /* <linux/prctl.h> of Linux 7.0 */
 enum { RSEQ_SLICE_EXTENSION = 79, SLICE_EXTENSION_SET = 2, SLICE_EXTENSION_ENABLE = 1 };
-enum { TURNS = 1000 }; /* to wait for a system call that takes less than one */
+enum { TURNS = 1000 }; /* of the wait for enable(), which takes less than one */
 
 /* Of glibc since 2.35. The size is 0 if it has registered no area. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
 
 struct atomic_u64 time_extension_area __attribute__((aligned(CACHE_LINE)));
-static struct atomic_u32 refused; /* no further thread asks */
-static struct atomic_u32 asking;  /* threads that ask now */
+static struct atomic_u32 refused;  /* no further thread calls prctl */
+static struct atomic_u32 enabling; /* threads in enable() */
 
 static bool is_enabled(ptrdiff_t area)
 {
@@ -30,13 +30,13 @@ static bool is_enabled(ptrdiff_t area)
 static bool enable(void)
 {
     bool enabled = false;
-    fetch_add_relaxed(&asking, 1);
+    fetch_add_relaxed(&enabling, 1);
     fence_seq_cst();
     if (!load_relaxed(&refused))
         enabled = raw_syscall(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) == 0 &&
                   raw_syscall(SYS_prctl, RSEQ_SLICE_EXTENSION, SLICE_EXTENSION_SET,
                               SLICE_EXTENSION_ENABLE, 0, 0, 0) == 0;
-    fetch_add_release(&asking, UINT32_MAX); /* subtract one */
+    fetch_add_release(&enabling, UINT32_MAX); /* subtract one */
     return enabled;
 }
 
@@ -53,13 +53,13 @@ bool time_extension_prepare(void)
     return false;
 }
 
-/* A thread that was asking when the process forked is still counted in the child, so
- * the wait has an end. */
+/* The wait ends after a while, because a forked child still counts the threads of its
+ * parent that were in enable(). */
 void time_extension_forbid(void)
 {
     store_relaxed(&refused, 1);
     fence_seq_cst();
-    for (int turns = 0; turns < TURNS && load_acquire(&asking); turns++)
+    for (int turns = 0; turns < TURNS && load_acquire(&enabling); turns++)
         yield();
 }
 

@@ -34,7 +34,7 @@ enum {
  * requests. Returns false if it does not, or if a seccomp filter could forbid that. */
 bool time_extension_prepare(void);
 
-/* Called before a seccomp filter is installed: no further thread asks the kernel. */
+/* Called before a seccomp filter is installed: threads call prctl for this no more. */
 void time_extension_forbid(void);
 
 void time_extension_yield(void);
