@@ -99,8 +99,8 @@ bool procfs_thread(uint32_t tid, struct procfs_thread *thread)
 {
     char text[4096];
     char *at = read_stat(tid, text, sizeof text);
-    const char *name = strchr(text, '(');
-    if (!at || !name)
+    const char *name = at ? strchr(text, '(') : NULL;
+    if (!name)
         return false;
     const size_t length = (size_t)(at - name) - strlen("() ");
     *thread = (struct procfs_thread){.cpu_ns = 0};
