@@ -49,30 +49,38 @@ def speed_of(processor: str) -> Speed | None:
 
     It is an estimate if only the generation is known; None if not even that is.
     """
-    benchmark, known = generations()
-    name, _, kind = processor.partition(", ")
-    for one in known:
-        for listed, score in one.scores.items():
-            if _plain(listed) == _plain(name):
-                return Speed(benchmark, score, score, score, False, listed)
-    for one in known:
-        if one.processor in (kind, name):
-            scores = sorted(one.scores.values())
-            middle = float(median(scores))
-            return Speed(benchmark, middle, scores[0], scores[-1], True, one.name)
-    return None
+    found = _find(processor)
+    if found is None:
+        return None
+    benchmark, _ = generations()
+    generation, listed = found
+    if listed:
+        score = generation.scores[listed]
+        return Speed(benchmark, score, score, score, False, listed)
+    scores = sorted(generation.scores.values())
+    middle = float(median(scores))
+    return Speed(benchmark, middle, scores[0], scores[-1], True, generation.name)
 
 
 def source_of(processor: str) -> str:
     """Return where the speed of a processor that has one was published."""
+    found = _find(processor)
+    assert found
+    return found[0].source
+
+
+def _find(processor: str) -> tuple[Generation, str] | None:
+    """Return its generation, and its name there; that is empty if it is not listed."""
     _, known = generations()
     name, _, kind = processor.partition(", ")
-    return next(
-        one.source
-        for one in known
-        if any(_plain(listed) == _plain(name) for listed in one.scores)
-        or one.processor in (kind, name)
-    )
+    for one in known:
+        for listed in one.scores:
+            if _plain(listed) == _plain(name):
+                return one, listed
+    for one in known:
+        if one.processor in (kind, name):
+            return one, ""
+    return None
 
 
 def _plain(name: str) -> str:
