@@ -62,7 +62,7 @@ static inline void auto_end_series(struct lock *lock, struct waiter *node,
     }
     if (stays && !emptied)
         next = auto_cohort_end(node);
-    else if (!stays && !emptied)
+    else if (!emptied)
         auto_queue_dissolve(lock, auto_cohort_tail(node), node);
     if (!place || !auto_lead_next(lock, place, may, uses)) {
         auto_count_cohort(lock, uses, false);
