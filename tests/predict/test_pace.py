@@ -172,6 +172,7 @@ def test_the_recording_machine_may_be_a_file(hasp, trace: Path, tmp_path: Path) 
     ("recorded", "simulated", "words"),
     [
         ("nowhere", "a-64", "no machine called 'nowhere'"),
+        ("", "a-64", "no machine called ''"),
         ("graviton-3", "a-64", "does not say how fast it is"),
         ("900", "graviton-3", "graviton-3 has no score to compare 900 with"),
         ("-1", "a-64", "-1 is not a score"),

@@ -149,8 +149,7 @@ def run(arguments: argparse.Namespace) -> int:
         Options(
             trace=Path(trace),
             machine=simulated,
-            recorded_on=arguments.recorded_on
-            and named(arguments.recorded_on, simulated),
+            recorded_on=named(arguments.recorded_on, simulated),
             locks=arguments.locks,
             threads=arguments.threads,
             process=arguments.process,
@@ -183,7 +182,7 @@ def _validate(arguments: argparse.Namespace) -> int:
     folder = Path(arguments.trace or "predict-recordings")
     where, json, jobs = arguments.recorded_on, arguments.json, arguments.jobs
     if arguments.study:
-        speed = where and named(where, machine.load(STUDIED))
+        speed = named(where, machine.load(STUDIED))
         return validate_study(folder, Path(arguments.study), json, jobs, speed)
     made = machine.load(arguments.machine or str(MACHINE))
-    return validate(folder, made, json, jobs, where and named(where, made))
+    return validate(folder, made, json, jobs, named(where, made))

@@ -90,12 +90,15 @@ def _as_json(speed: Speed | None) -> dict[str, Any] | None:
     return {"of": speed.words, "benchmark": speed.benchmark, "score": speed.score}
 
 
-def named(word: str, simulated: Machine) -> Speed:
+def named(word: str | None, simulated: Machine) -> Speed | None:
     """Return the speed of the machine on which a recording was made.
 
     `word` is the name of a machine, a machine file, or a score in the benchmark of the
-    simulated machine. Raises HaspError if that gives no speed.
+    simulated machine; None if the user gave none. Raises HaspError if that gives no
+    speed.
     """
+    if word is None:
+        return None
     try:
         score = float(word)
     except ValueError:
