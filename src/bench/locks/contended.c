@@ -28,66 +28,66 @@ static struct contest contest;
 static always_inline void acquire_loop(const struct operations *operations,
                                        struct worker *worker)
 {
-    while (!crew_stopped(&contest.crew)) {
+    do {
         operations->acquire(&contest.subject);
         contest.guarded++;
         operations->release(&contest.subject);
         count_one(worker);
-    }
+    } while (!crew_stopped(&contest.crew));
 }
 
 static always_inline void think_loop(const struct operations *operations,
                                      struct worker *worker)
 {
     uint64_t turns = contest.think_turns;
-    while (!crew_stopped(&contest.crew)) {
+    do {
         operations->acquire(&contest.subject);
         for (int i = 0; i < THINK_INCREMENTS; i++)
             contest.guarded++;
         operations->release(&contest.subject);
         count_one(worker);
         think(worker, turns);
-    }
+    } while (!crew_stopped(&contest.crew));
 }
 
 static always_inline void section_loop(const struct operations *operations,
                                        struct worker *worker)
 {
     uint64_t turns = contest.think_turns, inside = contest.section_turns;
-    while (!crew_stopped(&contest.crew)) {
+    do {
         operations->acquire(&contest.subject);
         contest.guarded++;
         think(worker, inside);
         operations->release(&contest.subject);
         count_one(worker);
         think(worker, turns);
-    }
+    } while (!crew_stopped(&contest.crew));
 }
 
 /* Attempts without a pause in between; about half of them fail. */
 static always_inline void try_loop(const struct operations *operations,
                                    struct worker *worker)
 {
-    while (!crew_stopped(&contest.crew)) {
+    do {
         if (!operations->try_acquire(&contest.subject))
             continue;
         contest.guarded++;
         operations->release(&contest.subject);
         count_one(worker);
-    }
+    } while (!crew_stopped(&contest.crew));
 }
 
 /* As runtimes do that have more to do before a thread sleeps. */
 static always_inline void try_first_loop(const struct operations *operations,
                                          struct worker *worker)
 {
-    while (!crew_stopped(&contest.crew)) {
+    do {
         if (!operations->try_acquire(&contest.subject))
             operations->acquire(&contest.subject);
         contest.guarded++;
         operations->release(&contest.subject);
         count_one(worker);
-    }
+    } while (!crew_stopped(&contest.crew));
 }
 
 static void work_pthread(struct worker *worker)

@@ -99,7 +99,7 @@ static void measure_chunks(struct solo *solo, double seconds,
 {
     uint64_t start_ns = now_ns();
     uint64_t now = start_ns;
-    while ((double)(now - start_ns) < seconds * 1e9 && !crew_stopped(&solo->crew)) {
+    do {
         uint64_t before_ns = now;
         chunk(&solo->subject);
         now = now_ns();
@@ -112,7 +112,7 @@ static void measure_chunks(struct solo *solo, double seconds,
             solo->live->seconds = (double)(now - start_ns) / 1e9;
             read_best(solo, solo->live);
         }
-    }
+    } while ((double)(now - start_ns) < seconds * 1e9 && !crew_stopped(&solo->crew));
 }
 
 static void work_pairs(struct worker *worker)
