@@ -47,10 +47,10 @@ debuggers and to code that bypasses the interposer. Without that it reaches 0.95
 0.99, and `shfl` and `fissile` 0.93 to 0.95. `hapax` also keeps the holder's value in
 the lock, so that any thread may release it.
 
-On the EPYC, a load takes a line from the core that has modified it
+On the EPYC, a load takes a line from a core of the same group that has modified it
 (`model.migratory`, [measured](simulator.md)), so a shipped lock pays more for a read
-that its published form does without: 175 of its 252 cells reach {goal:.2f}. If loads
-only copied such lines, 215 would.
+that its published form does without: 209 of its 252 cells reach {goal:.2f}. If loads
+only copied such lines, 215 would; if they took them from all cores, 175.
 
 With 16 locks, an arrival at a hierarchical lock reads the lock's line before that of
 its node, which the published form goes to directly. Threads that expected to wait and
@@ -58,9 +58,9 @@ found their node's line without reading the lock, in a trial in which that cost 
 gained there about as many cells as they lost with one lock. In another trial, the
 leaders of `c-ptl-tkt` handed over in slots alone, as `alock` does. With all threads on
 16 locks, it then had 0.89 to 0.95 instead of 0.70 to 0.88 on the first three machines,
-and 0.92 instead of 1.10 on the EPYC; with 24 threads, 0.83 to 0.91. Hardly a cell more
-reached 0.95, as about half of the acquisitions fetch the lock's line first, and do not
-find the lock free.
+and a sixth less than today on the EPYC; with 24 threads, 0.83 to 0.91. Hardly a cell
+more reached 0.95, as about half of the acquisitions fetch the lock's line first, and do
+not find the lock free.
 
 `c-bo-mcs` depends on chance: 24 threads on one lock of the Xeon have 0.43 with the seed
 used here, and 0.85 to 1.02 with the seeds 2 to 18 (`--seeds`).

@@ -46,7 +46,7 @@ static const struct scalar scalars[] = {
     SCALAR(model.grace_permille, 0, 1000),
     SCALAR(model.store_buffer, 1, 64),
     SCALAR(model.misses_in_flight, 1, 32),
-    SCALAR(model.migratory, 0, 1),
+    SCALAR(model.migratory, 0, DISTANCES_MAX),
     SCALAR(model.hashed_home, 0, 1),
     SCALAR(model.cold_after, 0, UINT64_MAX),
     SCALAR(model.cold_start, 0, MUCH),

@@ -53,8 +53,9 @@
  *   model.store_buffer             entries of the store buffer
  *   model.misses_in_flight independent misses that a core can have in flight; 1: the
  *                          core executes in order
- *   model.migratory        1: a load takes a line from the core that has modified it,
- *                          as a store is likely to follow; 0: they share it
+ *   model.migratory        at so many distances, nearest first, a load takes a line
+ *                          from the core that has modified it, as a store is likely to
+ *                          follow; at others, both have a copy
  *   model.hashed_home      1: the homes of lines are hashed over all places; 0: a line
  *                          has its home in the place that first touched its page
  *   model.cold_after model.cold_start   cycles that are added after a pause of at least

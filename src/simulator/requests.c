@@ -164,10 +164,11 @@ static void taken_by(struct line *line, const struct thread *thread, uint64_t do
 
 /* Returns whether a load takes the line from its owner, as machine.h says: not twice
  * without a write, so a line that several cores only read is shared by them. */
-static bool is_migratory(const struct line *line)
+static bool is_migratory(const struct line *line, const struct thread *thread)
 {
-    return machine.model.migratory && line->state == MACHINE_MODIFIED &&
-           !line->migrated;
+    return line->state == MACHINE_MODIFIED && !line->migrated &&
+           machine.between_places[place_of(line->owner)][thread->place] <
+               machine.model.migratory;
 }
 
 static void read_by(struct line *line, const struct thread *thread, uint64_t done,
@@ -183,7 +184,7 @@ static void read_by(struct line *line, const struct thread *thread, uint64_t don
     } else if (line->state == MACHINE_INVALID) {
         line->state = MACHINE_EXCLUSIVE;
         taken_by(line, thread, done);
-    } else if (is_migratory(line)) {
+    } else if (is_migratory(line, thread)) {
         end_epoch(line, thread->core, lost);
         line->migrated = true;
         taken_by(line, thread, done);

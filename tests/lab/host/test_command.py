@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from typing import Any
 import pytest
 
 from hasp.base.host import processor
+from hasp.lab.host.toml_file import text_of
 from hasp.lab.simulate.machines import flat, machine
 from hasp.lab.simulate.machines.speed import Speed
 from hasp.lab.simulate.processors import speed_of
@@ -44,11 +46,11 @@ def measured(hasp: Hasp, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def rows(folder: Path, kind: str) -> list[dict[str, Any]]:
+def rows(folder: Path, kind: str | None = None) -> list[dict[str, Any]]:
     lines = (folder / "host.jsonl").read_text().splitlines()
     found = [json.loads(line) for line in lines]
     assert all(row["schema"] == "hasp.machine/1" for row in found)
-    return [row for row in found if row["kind"] == kind]
+    return [row for row in found if row["kind"] == (kind or row["kind"])]
 
 
 @needs_two
@@ -109,6 +111,22 @@ def test_the_machine_file_can_be_simulated(measured: Path) -> None:
     assert 0 < issue < 1000 * described.figures["local", "l1"]
     assert described.figures["model", "migratory"] in (0, 1)
     assert described.speed == known_speed()
+
+
+@pytest.mark.parametrize("migratory", [1, 2])
+def test_the_machine_file_tells_how_far_loads_take_lines(
+    hasp: Hasp, tmp_path: Path, migratory: int
+) -> None:
+    """Two sockets of two dies of two cores have three distances."""
+    text = machine.load("epyc-48").path.read_text()
+    for key, value in (("dies", 2), ("cores", 2), ("migratory", migratory)):
+        text = re.sub(rf"^{key} = .*", f"{key} = {value}", text, flags=re.M)
+    changed = tmp_path / "changed.toml"
+    changed.write_text(text)
+    results = tmp_path / "host.jsonl"
+    done = hasp("machine", "--quick", "--simulate", changed, "--json", results)
+    assert done.returncode == 0, done.stderr
+    assert f"\nmigratory = {migratory}\n" in text_of(rows(tmp_path))
 
 
 @needs_two

@@ -36,17 +36,22 @@ def places_of(rows: Sequence[Row]) -> Places:
     if not even or len(groups[0]) % threads:
         threads, groups, even = 1, [[row["cpu"] for row in cpus]], False
     names: dict[str, str] = {}
-    inner = [
-        name for (one, other), name in relation.items() if _same(groups, one, other)
+    # In the order of the pairs, which decides between relations of unknown nearness.
+    inner, outer = [
+        list(
+            dict.fromkeys(
+                name
+                for (one, other), name in relation.items()
+                if _same(groups, one, other) == near
+            )
+        )
+        for near in (True, False)
     ]
     if threads > 1:
         names[SAME_CORE] = CORE
-    near = sorted(set(inner) - ({CORE} if threads > 1 else set()), key=nearness)
-    if near or len(groups) == 1:
-        names[SAME_DIE] = near[-1] if near else CORE
-    outer = {
-        name for (one, other), name in relation.items() if not _same(groups, one, other)
-    }
+        inner = [name for name in inner if name != CORE]
+    if inner or len(groups) == 1:
+        names[SAME_DIE] = max(inner, key=nearness) if inner else CORE
     for name in sorted(outer, key=nearness):
         names[_slug(name)] = name
     order = list(names)

@@ -51,14 +51,16 @@ def mean_cycles(
     return sum(found) / len(found) if found else None
 
 
-def loads_take_modified(rows: Sequence[Row]) -> bool | None:
+def loads_take_modified(
+    rows: Sequence[Row], relation: str | None = None
+) -> bool | None:
     """Return whether a load takes a line that another CPU has modified.
 
     A store to it is then as fast as to an own line, and not as slow as to a shared one.
-    None: this was not measured.
+    Without `relation`, over all pairs of CPUs. None: this was not measured.
     """
-    taken = mean_cycles(rows, "store", TAKEN)
-    shared = mean_cycles(rows, "store", "shared_mine")
+    taken = mean_cycles(rows, "store", TAKEN, relation)
+    shared = mean_cycles(rows, "store", "shared_mine", relation)
     return None if taken is None or shared is None else taken < shared / 2
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import NoReturn
 
@@ -98,7 +99,7 @@ def text_of(rows: Sequence[Row]) -> str:
     _sharers(body, rows)
     for name, operation in OPERATIONS.items():
         _latency(body, rows, places, name, operation)
-    _model(body, rows)
+    _model(body, rows, places)
     _scheduler(body, rows, first["cycles_per_second"])
     _power(body, rows, places)
     model = first["host"]["cpu_model"]
@@ -264,11 +265,18 @@ def _latency(
         body.lines.append(f"{state} = {{ {row} }}")
 
 
-def _model(body: _Text, rows: Sequence[Row]) -> None:
-    takes = loads_take_modified(rows)
-    if takes is not None:
-        body.table("model", "MEASURED, stores to a line that another CPU had modified")
-        body.figure("migratory", takes)
+def _model(body: _Text, rows: Sequence[Row], places: Places) -> None:
+    # No line moves between threads of a core, so that distance counts with the next.
+    within_core = 1 if places.threads_per_core > 1 else 0
+    takes = [
+        loads_take_modified(rows, places.relation[distance])
+        for distance in places.distances[within_core:]
+    ]
+    if all(each is None for each in takes):
+        return
+    near = sum(1 for _ in takewhile(bool, takes))
+    body.table("model", "MEASURED, stores to a line that another CPU had modified")
+    body.figure("migratory", near and near + within_core)
 
 
 def _scheduler(body: _Text, rows: Sequence[Row], rate: float) -> None:

@@ -75,7 +75,7 @@ CONSTANTS = (
     Figure("model", "grace_permille", "share of a transfer; old holder hits", 0, 1000),
     Figure("model", "store_buffer", "entries of the store buffer", 0, 1024),
     Figure("model", "misses_in_flight", "misses of a core that overlap", 1, 32),
-    Figure("model", "migratory", "loads take lines that others have modified", 0, 1),
+    Figure("model", "migratory", "distances at which loads take lines", 0, 64),
     Figure("model", "hashed_home", "1: homes are hashed over the places", 0, 1),
     Figure("model", "cold_after", "a pause after which caches are cold", 1, 10**9),
     Figure("model", "cold_start", "added after such a pause"),
