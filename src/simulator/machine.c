@@ -79,7 +79,7 @@ static const char *const operations[MACHINE_OPERATIONS] = {
 static const char *const states[MACHINE_STATES] = {"modified", "owned", "exclusive",
                                                    "shared", "invalid"};
 static const char *const protocols[MACHINE_PROTOCOLS] = {
-    "moesi-broadcast", "moesi-directory", "mesif-inclusive", "home"};
+    "moesi-broadcast", "moesi-directory", "moesi-grouped", "mesif-inclusive", "home"};
 
 enum { LINE_LENGTH = 32 << 10 };
 
@@ -181,7 +181,7 @@ static bool read_protocol(struct reader *reader)
     if (found < 0)
         return refuse(reader,
                       "protocol is \"%s\"; it should be moesi-broadcast, "
-                      "moesi-directory, mesif-inclusive or home",
+                      "moesi-directory, moesi-grouped, mesif-inclusive or home",
                       name ? name : "");
     reader->machine->protocol = (enum machine_protocol)found;
     return once(reader, "protocol", &reader->has_protocol);

@@ -26,6 +26,8 @@
  *     moesi-broadcast      the home directory is on the path of each transfer, but does
  *                          not track sharers: a store to a shared line probes all
  *     moesi-directory      the same with a directory that tracks sharers
+ *     moesi-grouped        the same between places; the cache of a place knows what its
+ *                          cores hold, and answers them
  *     mesif-inclusive      an inclusive last-level cache in each place; the nearest
  *                          holder responds
  *     home                 stores and atomics execute at the line's home (LLC bank or
@@ -111,6 +113,7 @@ enum machine_state {
 enum machine_protocol {
     MOESI_BROADCAST,
     MOESI_DIRECTORY,
+    MOESI_GROUPED,
     MESIF_INCLUSIVE,
     HOME_EXECUTED,
     MACHINE_PROTOCOLS

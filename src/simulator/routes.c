@@ -4,6 +4,10 @@
  * the line's home, on to the holder, and back. Published tables are measured with the
  * home beside the requester or the holder, so one of the three legs is zero, and each
  * of the other two is half of the difference to the figure for the nearest distance.
+ *
+ * With MOESI_GROUPED, a request whose answer is in its place does not leave it. Homes
+ * are beside the memory, equally far from all places of a socket, so the nearest
+ * distance between two places includes the way there.
  */
 #include "simulator/routes.h"
 #include "simulator/holders.h"
@@ -13,6 +17,9 @@
 
 /* For each place and distance, the set of places at that distance. */
 static uint64_t *places_at;
+
+/* The nearest distance between two places. */
+static unsigned between_neighbours;
 
 static const uint64_t *places_so_far(unsigned place, unsigned distance)
 {
@@ -29,6 +36,10 @@ void routes_start(void)
         for (unsigned to = 0; to < machine.places; to++)
             add_to((uint64_t *)places_so_far(from, machine.between_places[from][to]),
                    to);
+    between_neighbours = (unsigned)machine.distances - 1;
+    for (unsigned to = 1; to < machine.places; to++)
+        if (machine.between_places[0][to] < between_neighbours)
+            between_neighbours = machine.between_places[0][to];
 }
 
 static unsigned distance(unsigned from, unsigned to)
@@ -36,19 +47,26 @@ static unsigned distance(unsigned from, unsigned to)
     return machine.between_places[from][to];
 }
 
-/* Returns twice the latency of a leg, beyond that of a transfer within a place. */
+/* Returns the distance of a transfer via a home to which no leg is far. */
+static unsigned near_home(unsigned place)
+{
+    return machine.protocol == MOESI_GROUPED ? between_neighbours
+                                             : distance(place, place);
+}
+
+/* Returns twice the latency of a leg, beyond that of a transfer via a near home. */
 static uint32_t leg(const uint32_t *row, unsigned from, unsigned to)
 {
     if (from == to)
         return 0;
-    uint32_t near = row[distance(from, from)], cost = row[distance(from, to)];
+    uint32_t near = row[near_home(from)], cost = row[distance(from, to)];
     return cost > near ? cost - near : 0;
 }
 
 static uint32_t via_home(const uint32_t *row, unsigned requester, unsigned home,
                          unsigned holder)
 {
-    return row[distance(requester, requester)] +
+    return row[near_home(requester)] +
            (leg(row, requester, home) + leg(row, home, holder) +
             leg(row, holder, requester)) /
                2;
@@ -130,6 +148,12 @@ static struct route invalidation(struct line *line, const struct thread *thread,
         route.cycles = row[distance(place, line->home)];
         route.remote = true;
         break;
+    case MOESI_GROUPED:
+        if (!route.remote) {
+            route.cycles = row[distance(place, place)];
+            break;
+        }
+        __attribute__((fallthrough));
     case MOESI_DIRECTORY:
         route.cycles = via_home_to_all(line, row, place);
         break;
@@ -150,11 +174,14 @@ static struct route owner_route(struct line *line, const struct thread *thread,
     const bool shared = line->state == MACHINE_SHARED || line->state == MACHINE_OWNED;
     if (shared && operation != MACHINE_LOAD)
         return invalidation(line, thread, row);
-    unsigned holder =
-        line->state == MACHINE_SHARED ? nearest(line, place) : place_of(line->owner);
-    uint32_t cycles = machine.protocol == MESIF_INCLUSIVE
-                          ? row[distance(place, holder)]
-                          : via_home(row, place, line->home, holder);
+    const bool grouped = machine.protocol == MOESI_GROUPED;
+    unsigned holder = line->state == MACHINE_SHARED || (shared && grouped)
+                          ? nearest(line, place)
+                          : place_of(line->owner);
+    uint32_t cycles =
+        machine.protocol == MESIF_INCLUSIVE || (grouped && holder == place)
+            ? row[distance(place, holder)]
+            : via_home(row, place, line->home, holder);
     return (struct route){cycles, holder != place};
 }
 

@@ -15,6 +15,7 @@ import json
 import statistics
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -170,6 +171,37 @@ def test_a_load_takes_a_modified_line_on_some_machines(
     # Once the former owner has read it again, both have a copy.
     assert found["load", "probe_taken"] == found["load", "mine"]
     assert found["store", "probe_taken"] > own
+
+
+@pytest.mark.parametrize(
+    ("protocol", "cpus", "distances"),
+    [
+        ("moesi-grouped", "0,1", {0}),  # in a group
+        ("moesi-grouped", "8,16", {1, 2}),  # in a socket
+        ("moesi-grouped", "8,100", {2}),
+        ("moesi-directory", "0,1", {0, 1, 2}),
+    ],
+)
+def test_a_home_is_on_the_way_between_groups_only(
+    protocol: str, cpus: str, distances: set[int], build_dir: Path, tmp_path: Path
+) -> None:
+    """Homes are anywhere. A far one makes a transfer between near groups a far one."""
+    described = machine.load("epyc-192")
+    latencies = described.latencies["load", "modified"]
+    code = described.figures["local", "code"]
+    text = flatten(replace(described, protocol=protocol))
+    flat = tmp_path / "flat"
+    flat.write_text(text.replace("model.hashed_home 0\n", "model.hashed_home 1\n"))
+    words = ("coherence", f"--cpus={cpus}", "--samples=30", "--batch=1", "--lines=16")
+    [found] = [
+        {
+            cycles - empty
+            for cycles, empty in zip(row["cycles"], row["overheads"], strict=True)
+        }
+        for row in measure(build_dir, flat, *words)
+        if (row["operation"], row["state"]) == ("load", "modified")
+    ]
+    assert found == {latencies[distance] + code for distance in distances}
 
 
 @pytest.mark.parametrize("system", ["Opteron", "Xeon"])

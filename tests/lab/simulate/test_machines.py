@@ -226,6 +226,8 @@ def test_seven_lines_describe_a_server() -> None:
     assert made.latencies["load", "invalid"] == (250, 250, 430)
     assert {"power", "sharers", "protocol", "latency.load"} <= set(made.estimates)
     assert "latency.exchange" not in made.estimates
+    assert made.protocol == "moesi-grouped"
+    assert load("graviton-3").protocol == "moesi-directory"  # one die a socket
     flatten(made)
 
 

@@ -45,8 +45,13 @@ PAUSING_SHARE, PARKED_SHARE = 0.9, 0.25
 TRANSFER_LOCAL_PJ, TRANSFER_REMOTE_PJ = 2000, 20000
 CALLS_OF_A_SWITCH = 2  # the measured switch includes a wake-up call and one that sleeps
 LAG = (6, 6)  # the Linux that schedules by it: src/simulator/fairness.h
-PROTOCOLS = {"GenuineIntel": "mesif-inclusive", "AuthenticAMD": "moesi-directory"}
-PROTOCOL = "moesi-directory"
+# Typical of processors whose name has this word; of others, the last one.
+PROTOCOLS = {
+    "Intel": "mesif-inclusive",
+    "EPYC": "moesi-grouped",
+    "Ryzen": "moesi-grouped",
+    "": "moesi-directory",
+}
 
 
 class _Text:
@@ -178,8 +183,7 @@ def _topology(body: _Text, places: Places) -> None:
 
 def _protocol(body: _Text, first: Row) -> None:
     model = first["host"]["cpu_model"]
-    vendor = "GenuineIntel" if "Intel" in model else "AuthenticAMD"
-    kind = PROTOCOLS[vendor] if vendor == "GenuineIntel" or "AMD" in model else PROTOCOL
+    kind = next(kind for word, kind in PROTOCOLS.items() if word in model)
     body.table("protocol", None)
     body.lines.append(f'kind = "{kind}"')
     body.estimates["protocol"] = "not measured: typical of the vendor's processors"

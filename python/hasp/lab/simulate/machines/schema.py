@@ -19,7 +19,10 @@ STATES = ("modified", "owned", "exclusive", "shared", "invalid")
 # A missing row defaults to the row of the same operation for this state.
 STANDS_IN = {"owned": "shared", "exclusive": "modified"}
 
-PROTOCOLS = ("moesi-broadcast", "moesi-directory", "mesif-inclusive", "home")
+PROTOCOLS = (
+    *("moesi-broadcast", "moesi-directory", "moesi-grouped"),
+    *("mesif-inclusive", "home"),
+)
 PLACEMENTS = ("fill", "spread")
 COHORTS = ("auto", "cache", "node")  # as enum cohort_choice
 

@@ -41,7 +41,8 @@ DERIVED = {
     "store": "19 twentieths of [latency], as in SSYNC's tables",
 }
 ESTIMATES = {
-    "protocol": "a directory that tracks who has a line",
+    "protocol": "a directory that tracks who has a line; if a socket has several dies, "
+    "the cache of a die answers its cores where it can",
     "sharers": "as on opteron-48",
     "power": "2.5 W for a core, as on epyc-192, nine tenths of it while pausing, a "
     "quarter while parked; half as much outside of the cores; a line as on opteron-48",
@@ -82,7 +83,7 @@ def expanded(document: Document, problems: Problems) -> Document:
     llc, ram = (_local(document, key) for key in ("llc", "ram"))
     made.data["topology"] = _topology(table, levels, *known)
     made.data["latency"] = _latency(document, cycles, llc, ram)
-    _add_estimates(made.data, known[0] * known[1] * known[2])
+    _add_estimates(made.data, *known)
     return made
 
 
@@ -167,8 +168,9 @@ def _latency(
     return rows
 
 
-def _add_estimates(data: dict[str, Any], cores: int) -> None:
+def _add_estimates(data: dict[str, Any], sockets: int, dies: int, cores: int) -> None:
     """Add the derivations, and the tables that a short file may leave out."""
+    cores *= sockets * dies
     given = data.get("estimates")
     estimates = dict(given) if isinstance(given, dict) else {}
     if "latency" in estimates:  # of the levels, so also of what is derived from them
@@ -176,7 +178,7 @@ def _add_estimates(data: dict[str, Any], cores: int) -> None:
         estimates |= {f"latency.{operation}": words for operation in OPERATIONS}
     estimates |= {f"latency.{name}": words for name, words in DERIVED.items()}
     tables = {
-        "protocol": {"kind": "moesi-directory"},
+        "protocol": {"kind": "moesi-grouped" if dies > 1 else "moesi-directory"},
         "sharers": {"store_millicycles": 220},
         "power": {
             "active_mw": CORE_MW,
