@@ -47,11 +47,6 @@ debuggers and to code that bypasses the interposer. Without that it reaches 0.95
 0.99, and `shfl` and `fissile` 0.93 to 0.95. `hapax` also keeps the holder's value in
 the lock, so that any thread may release it.
 
-On the EPYC, a load takes a line from a core of the same group that has modified it
-(`model.migratory`, [measured](simulator.md)), so a shipped lock pays more for a read
-that its published form does without: 209 of its 252 cells reach {goal:.2f}. If loads
-only copied such lines, 215 would; if they took them from all cores, 175.
-
 With 16 locks, an arrival at a hierarchical lock reads the lock's line before that of
 its node, which the published form goes to directly. Threads that expected to wait and
 found their node's line without reading the lock, in a trial in which that cost nothing,

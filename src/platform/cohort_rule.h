@@ -4,8 +4,8 @@
  *
  * A cohort is a NUMA node, or the CPUs of one last-level cache if there are more such
  * caches than nodes and on average COHORT_CPUS_LEAST CPUs share one. With fewer, most
- * threads have their cohort to themselves: simulated, hmcs gains a third with 4 to 8
- * CPUs to a cache and nothing with 3, where other locks lose (docs/cohorts.md).
+ * threads have their cohort to themselves: simulated with a thread on each CPU, all
+ * locks but one gain with 3 CPUs to a cache, and some lose with 2 (docs/cohorts.md).
  * Virtual machines often show a cache for each CPU, which means nothing.
  */
 #ifndef HASP_PLATFORM_COHORT_RULE_H
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 /* Locks have queues for that many cohorts; neighbours share one beyond that. */
-enum { COHORTS_MAX = 23, COHORT_CPUS_LEAST = 4 };
+enum { COHORTS_MAX = 23, COHORT_CPUS_LEAST = 3 };
 
 enum cohort_choice { COHORTS_AUTO, COHORTS_CACHE, COHORTS_NODE };
 

@@ -53,6 +53,20 @@ static void write_server(unsigned caches, unsigned cores, const char *nodes)
     }
 }
 
+/* The same with one thread for each core. */
+static void write_desktop(unsigned caches, unsigned cores)
+{
+    char text[PATH];
+    snprintf(text, sizeof text, "0-%u\n", caches * cores - 1);
+    write_file("cpu/online", text);
+    write_file("node/has_cpu", "0\n");
+    for (unsigned cpu = 0; cpu < caches * cores; cpu++) {
+        unsigned first = cpu / cores * cores;
+        snprintf(text, sizeof text, "%u-%u\n", first, first + cores - 1);
+        write_cache(cpu, text);
+    }
+}
+
 static void clear(void)
 {
     char command[PATH];
@@ -82,6 +96,12 @@ static void check_rule(void)
     write_file("node/has_cpu", "0-3\n"); /* each cache is a node */
     CHECK(!read_as(COHORTS_AUTO).by_cache);
     CHECK(read_as(COHORTS_CACHE).by_cache);
+    clear();
+    write_desktop(4, 3);
+    CHECK_EQUAL(read_as(COHORTS_AUTO).count, 4);
+    clear();
+    write_desktop(4, 2);
+    CHECK(!read_as(COHORTS_AUTO).by_cache);
     clear();
     write_server(8, 1, "0\n"); /* as in virtual machines */
     CHECK(!read_as(COHORTS_AUTO).by_cache);
