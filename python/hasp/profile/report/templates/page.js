@@ -60,7 +60,7 @@ function drawSite() {
   plot("histograms", traces, { height: 300, legend: { orientation: "h", y: 1.15 },
     xaxis: { type: "category", categoryorder: "array",
       categoryarray: [...bounds].sort((a, b) => a[1] - b[1]).map(([words]) => words),
-      title: { text: narrow() ? "" : "from" } },
+      title: { text: narrow() ? "" : "duration, at least" } },
     yaxis: { title: { text: "% of timed" }, rangemode: "tozero" } },
   `How long waits, holds and handovers of ${data.names[chosen]} took`);
   element("stacks").append(...listing("created", details.created),
