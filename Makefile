@@ -114,25 +114,25 @@ packages-cases:
 packages-test-all:
 	@tools/install-packages build test test-all
 
-# The environment, then what the package needs, then the package. pip would compile the
-# Python modules on one CPU, and the packages' own tests too. The order-only
-# prerequisite lets apt bring python3-venv first without making the stamps old.
+# The environment, then what the package needs, then the package. Python compiles a module
+# when it is first imported; most never are. The order-only prerequisite lets apt bring
+# python3-venv first without making the stamps old.
 $(BIN)/python: | packages-build
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
 	  echo "hasp: Python 3.10 or newer is needed; say which: make PYTHON=python3.12" >&2; \
 	  exit 2; }
 	$(PYTHON) -m venv $(VENV)
 
+INSTALL := $(BIN)/python tools/install_requirements.py
 $(VENV)/requirements.stamp: pyproject.toml tools/requirements.py | $(BIN)/python
-	$(BIN)/python tools/requirements.py | $(BIN)/pip install -q --no-compile -r /dev/stdin
-	-@$(BIN)/python -m compileall -q -j $(JOBS) -x '/tests?/' $(VENV)/lib >/dev/null
+	$(BIN)/python tools/requirements.py | $(INSTALL)
 	@touch $@
 
 # The demonstration runs from the sources, with as little as it needs: a newcomer waits.
 DEMO_TARGETS := src/preload/libhasp.so src/preload/profile/libhasp-profile.so \
   src/list/hasp-locks src/calibrate/hasp-calibrate
 $(VENV)/demo.stamp: pyproject.toml tools/requirements.py | $(BIN)/python
-	$(BIN)/python tools/requirements.py report study | $(BIN)/pip install -q -r /dev/stdin
+	$(BIN)/python tools/requirements.py report study | $(INSTALL)
 	@touch $@
 
 # Configured again when packages were installed since: the build leaves out what needs a
