@@ -258,6 +258,18 @@ static bool read_latency(struct reader *reader)
     return once(reader, key, &reader->has_latency[operation][state]);
 }
 
+static bool read_wakeup(struct reader *reader)
+{
+    struct wakeup wakeup;
+    const char *key = "wakeup";
+    if (!number(reader, key, 0, UINT64_MAX, &wakeup.idle) ||
+        !number(reader, key, 1, MUCH, &wakeup.futex_wake) ||
+        !number(reader, key, 0, MUCH, &wakeup.waking))
+        return false;
+    const char *problem = wakeups_add(&reader->machine->wakeups, wakeup);
+    return problem ? refuse(reader, "%s: %s", key, problem) : true;
+}
+
 static bool read_scalar(struct reader *reader, const char *key)
 {
     for (int i = 0; i < SCALARS; i++)
@@ -294,6 +306,8 @@ static bool read_key(struct reader *reader, const char *key)
         return read_row(reader);
     if (strcmp(key, "latency") == 0)
         return read_latency(reader);
+    if (strcmp(key, "wakeup") == 0)
+        return read_wakeup(reader);
     return read_scalar(reader, key);
 }
 

@@ -4,8 +4,9 @@
  *
  * One `key value...` per line. Values are integers, in cycles unless stated otherwise.
  * Lines that start with # are comments. Every key appears exactly once, except
- * `between_places` (once per place) and `latency` (once for each of the 30 pairs of an
- * operation and a state). The Python command writes this format from a TOML file.
+ * `between_places` (once per place), `latency` (once for each of the 30 pairs of an
+ * operation and a state) and `wakeup` (any number of times). The Python command writes
+ * this format from a TOML file.
  *
  *   name TEXT              of the machine, up to the end of the line
  *   clock_khz N            cycles per millisecond
@@ -71,6 +72,10 @@
  *   scheduler.kernel_lock  the lock of a futex's bucket; see futex_bucket.h
  *   scheduler.fairness     who preempts whom, and who may move; see fairness.h
  *
+ *   wakeup IDLE WAKE WAKING   instead of scheduler.futex_wake and scheduler.waking, if
+ *                          the other CPU has been idle for IDLE or longer; in order,
+ *                          the first one with 0
+ *
  *   power.active_mw power.pausing_mw power.parked_mw   each core
  *   power.base_mw          the rest of the machine
  *   power.transfer_local_pj power.transfer_remote_pj   each transfer of a line
@@ -81,6 +86,8 @@
  */
 #ifndef HASP_SIMULATOR_MACHINE_H
 #define HASP_SIMULATOR_MACHINE_H
+
+#include "simulator/wakeups.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -145,6 +152,7 @@ struct machine {
         uint64_t kernel_lock; /* enum kernel_lock */
         uint64_t fairness;    /* enum fairness */
     } scheduler;
+    struct wakeups wakeups;
     struct {
         uint64_t active_mw, pausing_mw, parked_mw, base_mw;
         uint64_t transfer_local_pj, transfer_remote_pj;

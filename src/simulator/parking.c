@@ -71,7 +71,7 @@ void stop_sleeping(struct thread *thread, uint64_t time)
 {
     take_sleeper(thread->parked_on, thread);
     thread->timed_out = true;
-    wake(thread, time + machine.scheduler.futex_wake);
+    wake(thread, time + wakeup_after(scheduler_idle_for(thread, time)).futex_wake);
 }
 
 /* Enters the kernel, which drains the store buffer as an atomic does. */
@@ -147,13 +147,16 @@ static unsigned take_sleepers(const void *address, uint32_t count,
     return number;
 }
 
-/* Returns when a thread that the caller wakes may run. One that stays on the caller's
- * CPU needs no interrupt, only the context switch. */
-static uint64_t runs_from(const struct thread *woken, const struct thread *self,
-                          uint64_t called)
+/* Wakes a thread by a call that ended its search for sleepers at that time, and lets
+ * the caller pay for it. A thread that stays on the caller's CPU needs no interrupt,
+ * only the context switch. */
+static void wake_by_call(struct thread *woken, struct thread *self, uint64_t called)
 {
     const bool stays = woken->cpu == self->cpu && !scheduler_has_idle_cpu(woken);
-    return stays ? called : called + machine.scheduler.futex_wake;
+    const struct wakeup cost = wakeup_after(scheduler_idle_for(woken, called));
+    if (wake(woken, stays ? called : called + cost.futex_wake) &&
+        woken->cpu != self->cpu)
+        self->now += cost.waking;
 }
 
 void simulated_unpark(void *address, uint32_t count)
@@ -180,10 +183,8 @@ void simulated_unpark(void *address, uint32_t count)
     futex_bucket_unlock(bucket);
     const uint64_t called = self->now;
     for (unsigned i = 0; i < number; i++)
-        if (taken[i]->state == THREAD_PARKED && !taken[i]->parked_on &&
-            wake(taken[i], runs_from(taken[i], self, called)) &&
-            taken[i]->cpu != self->cpu)
-            self->now += machine.scheduler.waking;
+        if (taken[i]->state == THREAD_PARKED && !taken[i]->parked_on)
+            wake_by_call(taken[i], self, called);
 }
 
 void simulated_requeue(void *from, uint32_t expected, void *to)

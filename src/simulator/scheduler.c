@@ -231,6 +231,12 @@ bool scheduler_has_idle_cpu(const struct thread *thread)
     return idle_cpu(thread) >= 0;
 }
 
+uint64_t scheduler_idle_for(const struct thread *thread, uint64_t now)
+{
+    const int cpu = idle_cpu(thread);
+    return cpu < 0 ? 0 : running_for(&run_queues[cpu], now);
+}
+
 /* Queues the thread as the next one for its CPU, which it gets at `now`. */
 static void preempt(struct thread *thread, uint64_t now)
 {

@@ -69,6 +69,9 @@ void scheduler_sleeps(struct thread *thread, uint64_t now);
 /* Returns whether a sleeping thread would get an idle CPU now. */
 bool scheduler_has_idle_cpu(const struct thread *thread);
 
+/* Returns for how long the CPU that it would get has been idle; 0 if it is busy. */
+uint64_t scheduler_idle_for(const struct thread *thread, uint64_t now);
+
 /* Makes a sleeping thread runnable. It is resumed once it has a CPU, at `now` or
  * later. Returns true if the thread's CPU is interrupted for it: it was idle, or is
  * preempted. */

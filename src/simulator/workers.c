@@ -258,7 +258,7 @@ void *simulated_pages(size_t bytes)
 uint32_t simulated_spin_limit(void)
 {
     enum { FUTEX_CALLS_PER_PARK = 16 };
-    uint64_t cycles = 2 * machine.scheduler.futex_call + machine.scheduler.futex_wake;
+    uint64_t cycles = 2 * machine.scheduler.futex_call + wakeup_in_turns().futex_wake;
     const uint64_t estimate = FUTEX_CALLS_PER_PARK * machine.scheduler.futex_call;
     if (park_cost_is_estimated && estimate < cycles)
         cycles = estimate;

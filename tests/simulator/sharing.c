@@ -127,12 +127,99 @@ static void nearby(void)
     expect(ran_at >= called_at + INTERRUPT, "no CPU was interrupted");
 }
 
+/* --- idle: what it costs to wake a thread depends on how long its CPU has been idle.
+ * The Opteron's file got 8000 and 500 cycles, and 60000 and 2500 from 100 us on. --- */
+
+enum { SHORT = 8000, LONG = 60000, SHORT_CALL = 500, LONG_CALL = 2500 };
+enum { CALL = 1500, SWITCH = 3000, SPIN = 8, TRANSFERS = 1000, US = 1000 };
+static uint64_t idle_ns, call_took;
+static bool timed;
+
+/* Worker 1 sleeps, until a time or a call; worker 0 calls when that has been idle. */
+static void sleep_or_call(unsigned index, void *argument)
+{
+    (void)argument;
+    if (index == 1) {
+        const uint64_t until = ticks() + idle_ns * (cycles_per_second() / MS) / US;
+        const struct deadline deadline = at_ns(now_ns() + idle_ns);
+        while (!load_acquire(flags[1]) && park(flags[1], 0, timed ? &deadline : NULL))
+            continue;
+        ran_at = ticks();
+        if (timed)
+            called_at = until;
+        return;
+    }
+    if (timed)
+        return;
+    for (const uint64_t begun = now_ns(); now_ns() < begun + idle_ns;)
+        pause_cycles(100);
+    store_release(flags[1], 1);
+    const uint64_t called = called_at = ticks();
+    unpark(flags[1], 1);
+    call_took = ticks() - called;
+}
+
+static uint64_t latency_after(uint64_t ns)
+{
+    const int cpus[] = {0, 1};
+    idle_ns = ns;
+    store_relaxed(flags[1], 0);
+    run_on(2, cpus, sleep_or_call);
+    return ran_at - called_at - (timed ? 0 : CALL);
+}
+
+/* With transfers of the flag's line. */
+static bool about(uint64_t cycles, uint64_t expected)
+{
+    return cycles >= expected && cycles < expected + TRANSFERS;
+}
+
+/* Worker 0 computes where worker 1 sleeps; worker 2 wakes that, from another CPU. */
+static void preempt_or_sleep(unsigned index, void *argument)
+{
+    const uint64_t asleep_at = now_ns() + 10 * MS;
+    (void)argument;
+    while (index == 1 && !load_acquire(flags[1]))
+        park(flags[1], 0, NULL);
+    if (index == 1) {
+        ran_at = ticks();
+        return;
+    }
+    while (now_ns() < asleep_at)
+        pause_cycles(100);
+    if (index == 2) {
+        called_at = ticks();
+        store_release(flags[1], 1);
+        unpark(flags[1], 1);
+    }
+    for (const uint64_t until = now_ns() + MS; now_ns() < until;)
+        pause_cycles(100);
+}
+
+static void idle(void)
+{
+    expect(about(latency_after(20 * US), SHORT), "a CPU idle for a short time");
+    expect(about(latency_after(80 * US), SHORT), "a CPU before the next row's time");
+    expect(about(call_took - CALL, SHORT_CALL), "the call that woke it");
+    expect(about(latency_after(200 * US), LONG), "a CPU that was idle for long");
+    expect(about(call_took - CALL, LONG_CALL), "the call that woke it after long");
+    timed = true;
+    expect(about(latency_after(20 * US), SHORT), "the end of a short sleep");
+    expect(about(latency_after(200 * US), LONG), "the end of a long sleep");
+    expect(spin_limit() == (2 * CALL + SHORT) / SPIN, "the cost of parking");
+    const int two[] = {1, 1, 0};
+    store_relaxed(flags[1], 0);
+    run_on(3, two, preempt_or_sleep);
+    expect(about(ran_at - called_at - CALL, SHORT + SWITCH), "a busy CPU");
+}
+
 int main(int count, char **arguments)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } cases[] = {{"yields", yields}, {"preempts", preempts}, {"nearby", nearby}};
+    } cases[] = {
+        {"yields", yields}, {"preempts", preempts}, {"nearby", nearby}, {"idle", idle}};
     if (count != 3 || !use_machine(arguments[1])) {
         fprintf(stderr, "%s\n", count != 3 ? "sharing FILE CASE" : workers_error());
         return 2;

@@ -103,6 +103,19 @@ def test_a_thread_woken_by_one_of_its_own_cpu_needs_no_interrupt(
     assert done.returncode == 0, done.stderr
 
 
+def test_wakeups_cost_what_the_table_says_of_the_idle_time(
+    flat: dict[str, Path], tmp_path: Path
+) -> None:
+    """Of a busy CPU's, too, of ends of timed sleeps, and of the cost of parking."""
+    done = run(flat["opteron-48"], "idle", name="simulator-sharing")
+    assert done.returncode == 3
+    assert "idle for a short time" in done.stderr
+    rows = "wakeup 0 8000 500\nwakeup 210000 60000 2500\n"  # 100 us
+    table = broken(flat["opteron-48"], "nodes 8\n", "nodes 8\n" + rows, tmp_path)
+    done = run(table, "idle", name="simulator-sharing")
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("machine", ["opteron-48", "i7-4770"])
 def test_waiters_yield_their_cpu(flat: dict[str, Path], machine: str) -> None:
     done = run(flat[machine], "yields", name="simulator-sharing")
@@ -147,6 +160,19 @@ def broken(path: Path, old: str, new: str, folder: Path) -> Path:
         ("latency load modified", "#latency", "the key latency load modified is"),
         ("between_places 3 ", "between_places 99 ", 'between_places is "99"'),
         ("protocol mesif-inclusive", "protocol msi", 'protocol is "msi"'),
+        ("local.l1 5\n", "local.l1 5\nwakeup 9 1 1\n", "first idle time should be"),
+        (
+            "local.l1 5\n",
+            "local.l1 5\n" + 2 * "wakeup 0 1 1\n",
+            "idle times should increase",
+        ),
+        (
+            "local.l1 5\n",
+            "local.l1 5\n" + "".join(f"wakeup {i} 1 1\n" for i in range(33)),
+            "wakeup: there are too many",
+        ),
+        ("local.l1 5\n", "local.l1 5\nwakeup 0 0 1\n", 'wakeup is "0"'),
+        ("local.l1 5\n", "local.l1 5\nwakeup 0 1\n", "wakeup: a number is missing"),
     ],
 )
 def test_a_wrong_machine_file_is_refused_by_line_and_key(

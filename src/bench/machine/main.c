@@ -25,6 +25,7 @@ const struct measure measures[] = {
     {"switch", 1, 1, 200, measure_switch, "a round trip between two threads on a CPU"},
     {"wake", 2, 2, 50, measure_wake, "from a wake-up call until the thread runs"},
     {"waking", 2, 2, 50, measure_waking, "the call that wakes a thread elsewhere"},
+    {"wakeups", 2, 2, 50, measure_wakeups, "both, by how long the CPU had been idle"},
     {"slice", 1, 1, 1000, measure_slice, "length of a time slice on a contended CPU"},
     {"wait", 1, CPUS_MAX, 1, measure_wait, "--cases active, pausing or parked"},
 };

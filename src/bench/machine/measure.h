@@ -61,6 +61,7 @@ bool measure_call(const struct request *request);
 bool measure_switch(const struct request *request);
 bool measure_wake(const struct request *request);
 bool measure_waking(const struct request *request);
+bool measure_wakeups(const struct request *request);
 bool measure_slice(const struct request *request);
 bool measure_wait(const struct request *request);
 

@@ -27,6 +27,7 @@ from hasp.lab.simulate.machines.schema import (
     STATES,
     TRANSACTIONS,
 )
+from hasp.lab.simulate.machines.wakeups import KEYS, TABLE, Wakeup
 
 EXPECTED = [
     *("a-48", "a-64", "arm-128", "epyc-192", "epyc-256", "epyc-2x64", "epyc-48"),
@@ -177,6 +178,63 @@ def test_an_error_names_file_line_and_key(
     assert caught.value.remedy
 
 
+WAKEUPS = """
+[wakeups]
+source = "SSYNC, by how long the CPU was idle"
+idle_us = [0, 5, 100]
+futex_wake = [6000, 7000, 60000]
+waking = [500, 0, 2500]
+"""
+
+
+def with_wakeups(old: str = "", new: str = "") -> Machine:
+    text = find("opteron-48").read_text() + WAKEUPS
+    assert old in text
+    document = Document(Path("edited.toml"), text.replace(old, new))
+    return read(document, Document.read(CONSTANTS_FILE))
+
+
+def test_wakeups_by_idle_time_are_for_the_simulator() -> None:
+    made = with_wakeups()
+    assert made.wakeups[1] == Wakeup(5, 7000, 0)
+    lines = flatten(made).splitlines()
+    assert lines[1:-3] == flatten(load("opteron-48")).splitlines()[1:]  # but the name
+    assert lines[-3:] == [
+        *("wakeup 0 6000 500", "wakeup 10500 7000 0", "wakeup 210000 60000 2500")
+    ]
+    assert not any("wakeup" in flatten(load(name)) for name in names())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("idle_us = [0, 5, 100]", "", "wakeups.idle_us: missing"),
+        ("waking = [500, 0, 2500]", "", "wakeups.waking: missing"),
+        ("[0, 5, 100]", "5", "wakeups.idle_us: must be a list"),
+        ("[0, 5, 100]", "[]", "wakeups.idle_us: must be a list"),
+        ("[0, 5, 100]", "[1, 5, 100]", "the first idle time is 1"),
+        ("[0, 5, 100]", "[0, 100, 5]", "the idle times do not increase"),
+        ("[0, 5, 100]", "[0, 5, 5]", "the idle times do not increase"),
+        ("[0, 5, 100]", "[0, 5]", "futex_wake: 3 numbers, but idle_us has 2"),
+        ("[500, 0, 2500]", "[500, 0]", "waking: 2 numbers, but idle_us has 3"),
+        ("[500, 0, 2500]", "[500, -1, 2500]", "waking: -1 is out of bounds"),
+        ("[6000,", "[0,", "futex_wake: 0 is out of bounds"),
+        ("[6000,", "[6e3,", "futex_wake: 6000.0 is not a whole number"),
+        ("[6000,", "[true,", "futex_wake: True is not a whole number"),
+        ("[0, 5, 100]", str(list(range(33))), "idle_us: 33 numbers"),
+        ("waking = [", "walking = [", "wakeups.walking: unknown key"),
+        ('source = "SSYNC, by how', 'source = "me, by how', "unknown source"),
+        ("[wakeups]", "[[wakeups]]", "wakeups: must be a table"),
+    ],
+)
+def test_a_wrong_table_of_wakeups_is_refused(old: str, new: str, words: str) -> None:
+    with pytest.raises(HaspError) as caught:
+        with_wakeups(old, new)
+    assert words in caught.value.message
+    assert "edited.toml:" in caught.value.message
+    assert caught.value.remedy
+
+
 def test_broken_toml_names_its_line() -> None:
     with pytest.raises(HaspError, match=r"edited.toml: .*line 3"):
         Document(Path("edited.toml"), "a = 1\n\nb = = 2\n")
@@ -192,6 +250,8 @@ def test_every_key_is_documented() -> None:
     page = (ROOT / "docs/machines.md").read_text()
     for figure in (*FIGURES, *CONSTANTS, *TRANSACTIONS):
         assert f"`{figure.table}.{figure.key}`" in page
+    for key in KEYS:
+        assert f"`{TABLE}.{key}`" in page
     for name in names():
         assert f"`{name}`" in page
 

@@ -36,6 +36,10 @@ def flatten(machine: Machine) -> str:
             cells = places.expand(machine.latencies[operation, state])
             lines.append(_line(f"latency {operation} {state}", cells))
     lines += [f"{key} {value}" for key, value in _figures(machine).items()]
+    lines += [
+        f"wakeup {one.idle_us * machine.mhz} {one.futex_wake} {one.waking}"
+        for one in machine.wakeups
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from hasp.base.document import Document, Keys
 from hasp.base.errors import HaspError
 from hasp.base.suggestion import did_you_mean
-from hasp.lab.simulate.machines import shorthand, speed, topology
+from hasp.lab.simulate.machines import shorthand, speed, topology, wakeups
 from hasp.lab.simulate.machines.problems import Problems
 from hasp.lab.simulate.machines.schema import (
     CONSTANTS,
@@ -30,6 +30,7 @@ from hasp.lab.simulate.machines.schema import (
 )
 from hasp.lab.simulate.machines.speed import Speed
 from hasp.lab.simulate.machines.topology import Topology
+from hasp.lab.simulate.machines.wakeups import Wakeup
 
 FOLDER = Path(__file__).resolve().parent
 SUFFIX = ".toml"
@@ -53,6 +54,7 @@ class Machine:
     sources: dict[str, str]
     estimates: dict[str, str]  # dotted key -> derivation
     speed: Speed | None = None  # of one thread; None: not known
+    wakeups: tuple[Wakeup, ...] = ()  # by idle time; none: it does not matter
 
     @property
     def mhz(self) -> int:
@@ -115,6 +117,7 @@ def read(document: Document, constants: Document) -> Machine:
     places = problems.tell(topology.read, document)
     latencies = _latencies(document, places.distances, problems) if places else {}
     fast = problems.tell(speed.read, document, document.path.stem)
+    costs = problems.tell(wakeups.read, document)
     problems.raise_all()
     assert places is not None and protocol is not None
     return Machine(
@@ -129,6 +132,7 @@ def read(document: Document, constants: Document) -> Machine:
         sources=sources or {},
         estimates=estimates,
         speed=fast,
+        wakeups=costs or (),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hasp.lab.simulate.machines import speed
+from hasp.lab.simulate.machines import speed, wakeups
 
 SCHEMA = 1
 
@@ -121,4 +121,5 @@ def tables() -> dict[str, set[str]]:
     for figure in (*FIGURES, *CONSTANTS, *TRANSACTIONS):
         found.setdefault(figure.table, set()).add(figure.key)
     found[speed.TABLE] = set(speed.KEYS)
+    found[wakeups.TABLE] = set(wakeups.KEYS)
     return found
