@@ -58,7 +58,8 @@ def test_every_kind_of_row(measured: Path) -> None:
     (host,) = rows(measured, "host")
     assert host["cycles_per_second"] > 1e6
     assert not host["simulated"]
-    for kind in ("cpu", "pair", "level", "line", "load", "wait", "atomic", "message"):
+    kinds = ("cpu", "pair", "level", "line", "load", "wait", "wakeup", "atomic")
+    for kind in (*kinds, "message"):
         assert rows(measured, kind), kind
     for row in [*rows(measured, "pair"), *rows(measured, "line")]:
         if not row.get("absent"):
@@ -86,6 +87,7 @@ def test_the_tables_fit(measured: Path) -> None:
         "by state",
         "dependent loads at random addresses",
         "messages of one cache",
+        "by how long that CPU had been idle",
     ):
         assert words in text
 
@@ -111,6 +113,14 @@ def test_the_machine_file_can_be_simulated(measured: Path) -> None:
     assert 0 < issue < 1000 * described.figures["local", "l1"]
     assert described.figures["model", "migratory"] in (0, 1)
     assert described.speed == known_speed()
+    first, *_ = described.wakeups
+    (call,) = (row for row in rows(measured, "wait") if row["name"] == "call")
+    shortest = rows(measured, "wakeup")[0]
+    assert (shortest["name"], first.idle_us) == ("wake", 0)
+    assert first.futex_wake == round(shortest["cycles"] - call["cycles"])
+    assert [one.idle_us for one in described.wakeups[1:]] == [
+        row["idle_us"] for row in rows(measured, "wakeup") if row["name"] == "wake"
+    ][1:]
 
 
 @pytest.mark.parametrize("migratory", [1, 2])
@@ -134,7 +144,7 @@ def test_csv_and_figure(measured: Path) -> None:
     with (measured / "host.csv").open(newline="") as file:
         lines = list(csv.DictReader(file))
     kinds = {line["kind"] for line in lines}
-    assert {"pair", "line", "load", "wait", "atomic", "message"} <= kinds
+    assert {"pair", "line", "load", "wait", "wakeup", "atomic", "message"} <= kinds
     assert len([line for line in lines if line["kind"] == "line"]) == len(
         rows(measured, "line")
     )

@@ -55,6 +55,16 @@ def test_lines_of_two_kinds_give_one_steady_figure() -> None:
     assert 160 < found[0] < 190
 
 
+def test_a_figure_may_be_the_median_of_each_burst() -> None:
+    """Wake-ups: a third of the calls may take a hundred times as long."""
+    cycles = [*normal(250, 8, 65), *normal(25000, 800, 35)]
+    for samples in (cycles, cycles[:64], [250.0, 250.0]):
+        found = figure_of([burst(samples)], 0.5)
+        assert found is not None
+        assert found.cycles == pytest.approx(200, abs=9)
+    assert figure(cycles).cycles > 1000
+
+
 def test_one_bad_burst_does_not_move_a_figure() -> None:
     bursts = [burst(normal(250, 8)), burst(normal(290, 8)), burst(normal(251, 8))]
     found = figure_of(bursts)

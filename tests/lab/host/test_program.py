@@ -173,6 +173,16 @@ def test_scheduling(program: str, name: str) -> None:
     assert all(number > 0 for number in record["cycles"])
 
 
+def test_wakeups_by_idle_time(program: str) -> None:
+    if len(CPUS) < 2:
+        pytest.skip("two CPUs are needed")
+    records = measure(program, "wakeups", f"--cpus={CPUS[0]},{CPUS[1]}", "--samples=9")
+    times = [row["idle_us"] for row in records if row["part"] == "wake"]
+    assert times == [row["idle_us"] for row in records if row["part"] == "waking"]
+    assert times == sorted(times) and len(times) == len(records) / 2
+    assert all(min(row["cycles"]) > 0 and len(row["cycles"]) == 9 for row in records)
+
+
 @pytest.mark.parametrize("way", ["active", "pausing", "parked"])
 def test_waiting(program: str, way: str) -> None:
     (record,) = measure(

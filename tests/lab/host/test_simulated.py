@@ -270,6 +270,34 @@ def test_a_thread_that_wakes_another_pays_for_the_interrupt(
     assert after == pytest.approx(before, rel=0.01)
 
 
+def test_wakeups_are_measured_by_the_idle_time(
+    build_dir: Path, flat_files: dict[str, Path], tmp_path: Path
+) -> None:
+    rows = [(0, 5000, 0), (15, 20000, 700), (150, 50000, 7000)]  # us, cycles, cycles
+    flat = tmp_path / "flat"
+    flat.write_text(
+        flat_files["Opteron"].read_text()
+        + "".join(f"wakeup {idle * 2100} {wake} {call}\n" for idle, wake, call in rows)
+    )
+
+    def medians(path: Path) -> dict[tuple[str, int], float]:
+        return {
+            (row["part"], row["idle_us"]): statistics.median(row["cycles"])
+            for row in measure(build_dir, path, "wakeups", "--cpus=0,6")
+        }
+
+    same, found = medians(flat_files["Opteron"]), medians(flat)
+    times = sorted({idle for _, idle in found})
+    assert times[0] == 2 and times[-1] == 3000
+    for idle in times:
+        _, wake, call = next(row for row in reversed(rows) if row[0] <= idle)
+        # The file without a table has 5000 and 0.
+        more = {"wake": wake - 5000, "waking": call}
+        for part, cycles in more.items():
+            assert found[part, idle] - same[part, idle] == pytest.approx(cycles, abs=99)
+        assert same["wake", idle] == pytest.approx(same["wake", 2], abs=99)
+
+
 def test_the_table_is_complete() -> None:
     assert len(list(cells())) == 173
 
@@ -305,6 +333,8 @@ def test_hasp_machine_measures_a_simulated_machine(hasp: Any, tmp_path: Path) ->
         *("atomic", "issue", "timer", "pause", "call", "switch", "wake", "waking"),
         "slice",
     }
+    wakeups = [row for row in rows if row["kind"] == "wakeup"]
+    assert len(wakeups) == 2 * len({row["idle_us"] for row in wakeups}) > 10
     watts = {row["way"]: row["watts"] for row in rows if row["kind"] == "energy"}
     assert watts["active"] > watts["pausing"] > watts["parked"] > 0
     again = tmp_path / "again.jsonl"

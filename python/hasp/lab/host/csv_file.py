@@ -10,11 +10,14 @@ from pathlib import Path
 from hasp.base.files import replacing
 from hasp.lab.host.target import Row
 
-KINDS = ("pair", "line", "crowd", "load", "wait", "atomic", "message", "energy")
+KINDS = (
+    *("pair", "line", "crowd", "load", "wait", "wakeup", "atomic", "message"),
+    "energy",
+)
 # The columns that identify a figure, then its values.
 NAMES = (
     *("kind", "operation", "pattern", "name", "level", "way", "state", "relation"),
-    *("cpu", "holder", "sharers", "threads", "bytes", "cycles", "ns"),
+    *("cpu", "holder", "sharers", "threads", "bytes", "idle_us", "cycles", "ns"),
     *("spread_cycles", "low_cycles", "high_cycles", "samples", "outliers"),
     *("lost_overlap", "throughput_mops", "watts", "absent"),
 )

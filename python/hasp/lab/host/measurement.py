@@ -35,6 +35,7 @@ KIB, MIB = 1 << 10, 1 << 20
 PAIR_BURSTS = 8
 # Length of a contended run. Simulated runs are undisturbed, so shorter ones suffice.
 DURATION_NS, DURATION_SIMULATED_NS = 20_000_000, 500_000
+WAKEUPS_SECONDS = 0.4  # most of it are idle times
 ENERGY_MS, ENERGY_SIMULATED_MS = 1000, 1
 # Like SSYNC, pause after each operation for about as long as the line needs to return,
 # so that its holder does not simply use it again.
@@ -150,6 +151,8 @@ class Session:
         named.append(("slice", slices, 0.2))
         for name, words, seconds in named:
             yield Step(name, seconds, partial(self._wait, name, words))
+        if len(numbers) > 1:
+            yield Step("wake-ups", WAKEUPS_SECONDS, partial(self._wakeups, pair))
 
     def _wait(self, name: str, words: tuple[object, ...]) -> None:
         # Programs run at ordinary priority, so measure that. What needs no system call
@@ -157,6 +160,11 @@ class Session:
         self.bursts["wait", name] += self.target.bursts(
             *words, real_time=name in {"atomic", "issue", "timer", "pause"}
         )
+
+    def _wakeups(self, pair: str) -> None:
+        words = ("wakeups", "--cpus", pair, "--samples", 30)
+        for row in self.target.bursts(*words, real_time=False):
+            self.bursts["wakeup", row["part"], row["idle_us"]].append(row)
 
     def pause_cycles(self) -> int:
         """Return the pause after a contended operation; see PAUSE_FACTOR."""

@@ -31,6 +31,7 @@ WAITS = {
     "waking": "the futex wake itself, if it wakes a thread on another CPU",
     "slice": "time slice of a thread while another is ready",
 }
+WAKEUPS = {"wake": "until it runs", "waking": "the call itself"}
 DASH = "-"
 TAKES = "loads take lines that other CPUs have modified: stores to them are then local"
 
@@ -61,6 +62,7 @@ def show(out: Console, rows: Sequence[Row]) -> None:
     _crowds(out, rows)
     _loads(out, rows)
     _waits(out, rows)
+    _wakeups(out, rows)
     _atomics(out, rows)
     _messages(out, rows)
     _energy(out, rows)
@@ -202,6 +204,27 @@ def _waits(out: Console, rows: Sequence[Row]) -> None:
             " - ".join(map(format_duration, bounds)),
             WAITS[row["name"]],
         )
+    out.print(form)
+    out.print()
+
+
+def _wakeups(out: Console, rows: Sequence[Row]) -> None:
+    wakeups = of_kind(rows, "wakeup")
+    if not wakeups:
+        return
+    words = "waking a thread on another CPU, by how long that CPU had been idle"
+    out.print(words, style="bold")
+    form = table()
+    for heading in ("idle", *WAKEUPS.values()):
+        form.add_column(heading, justify="right", no_wrap=True)
+    for idle_us in dict.fromkeys(row["idle_us"] for row in wakeups):
+        cells = {
+            row["name"]: format_duration(row["ns"] / 1e9)
+            for row in wakeups
+            if row["idle_us"] == idle_us
+        }
+        words = format_duration(idle_us / 1e6)
+        form.add_row(words, *(cells.get(name, DASH) for name in WAKEUPS))
     out.print(form)
     out.print()
 

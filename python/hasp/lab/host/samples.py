@@ -53,8 +53,13 @@ class Figure:
         }
 
 
-def figure_of(bursts: Iterable[Mapping[str, Any]]) -> Figure | None:
+def figure_of(
+    bursts: Iterable[Mapping[str, Any]], trimmed: float = TRIMMED_SHARE
+) -> Figure | None:
     """Reduce all bursts of one case to a figure; None if no sample remains.
+
+    The value of a burst is the mean without that share of its samples at each end; with
+    half of them, its median.
 
     Each burst also times an empty region; the median of those timings is subtracted. A
     sample is either kept or dropped and counted as dropped, never replaced.
@@ -82,7 +87,7 @@ def figure_of(bursts: Iterable[Mapping[str, Any]]) -> Figure | None:
         return None
     low, lower, upper, high = numpy.percentile(values, (5, 25, 75, 95))
     return Figure(
-        cycles=_middle(values, numpy.asarray(origin)[stays]),
+        cycles=_middle(values, numpy.asarray(origin)[stays], trimmed),
         spread=float(upper - lower) / 2,
         low=float(low),
         high=float(high),
@@ -102,7 +107,7 @@ def _far(values: Sequence[float]) -> set[int]:
     }
 
 
-def _middle(values: Array, origin: Array) -> float:
+def _middle(values: Array, origin: Array, trimmed: float) -> float:
     """Return the median of the bursts' trimmed means.
 
     The median of all samples would be unstable: latency also depends on the home of a
@@ -111,7 +116,7 @@ def _middle(values: Array, origin: Array) -> float:
     means = []
     for number in numpy.unique(origin):
         ordered = numpy.sort(values[origin == number])
-        tail = int(TRIMMED_SHARE * len(ordered))
+        tail = min(int(trimmed * len(ordered)), (len(ordered) - 1) // 2)
         means.append(float(ordered[tail : len(ordered) - tail].mean()))
     return float(numpy.median(means))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import NoReturn
@@ -19,6 +19,7 @@ from hasp.base.files import write_file
 from hasp.lab.host.placement import Places, places_of
 from hasp.lab.host.rows import loads_take_modified, mean_cycles, of_kind
 from hasp.lab.host.target import Row
+from hasp.lab.simulate.machines import wakeups
 from hasp.lab.simulate.processors import source_of, speed_of
 
 # Operation names in the file, and in the rows.
@@ -71,6 +72,10 @@ class _Text:
         if value is not None:
             self.lines.append(f"{key} = {max(least, round(value))}")
 
+    def figures(self, key: str, values: Iterable[float], least: int = 0) -> None:
+        numbers = ", ".join(str(max(least, round(value))) for value in values)
+        self.lines.append(f"{key} = [{numbers}]")
+
 
 def refuse_one_cpu() -> NoReturn:
     """Raise HaspError: a machine file needs transfers between two CPUs."""
@@ -106,6 +111,7 @@ def text_of(rows: Sequence[Row]) -> str:
         _latency(body, rows, places, name, operation)
     _model(body, rows, places)
     _scheduler(body, rows, first["cycles_per_second"])
+    _wakeups(body, rows)
     _power(body, rows, places)
     model = first["host"]["cpu_model"]
     count = sum(map(len, places.cpus))
@@ -299,6 +305,27 @@ def _scheduler(body: _Text, rows: Sequence[Row], rate: float) -> None:
     if "waking" in waits:
         body.figure("waking", waits["waking"] - call)
     body.figure("fairness", _linux(rows[0]["host"]["kernel"]) >= LAG)
+
+
+def _wakeups(body: _Text, rows: Sequence[Row]) -> None:
+    """Add what wake-ups cost by idle time: each figure from the measured time on."""
+    calls = [row["cycles"] for row in of_kind(rows, "wait") if row["name"] == "call"]
+    found = {
+        (row["name"], row["idle_us"]): row["cycles"] for row in of_kind(rows, "wakeup")
+    }
+    times = sorted(
+        idle_us
+        for name, idle_us in found
+        if name == "wake" and ("waking", idle_us) in found
+    )
+    if not times or not calls:
+        return
+    body.table(wakeups.TABLE, "MEASURED, each without the system calls around it")
+    # The shortest measured time stands for CPUs that are idle for less, or busy.
+    body.figures("idle_us", [0, *times[1:]])
+    for key, name in (("futex_wake", "wake"), ("waking", "waking")):
+        costs = [found[name, idle_us] - calls[0] for idle_us in times]
+        body.figures(key, costs, wakeups.LEAST[key])
 
 
 def _linux(release: str) -> tuple[int, ...]:
