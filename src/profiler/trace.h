@@ -215,6 +215,11 @@ struct trace_thread {
     /* Since version 2: stacks of the acquisitions of the outermost and the innermost
      * lock held, or 0: not taken. Maintained by the sampler. */
     uint32_t outer_stack, inner_stack;
+    /* The parts of its CPU time in user mode and in the kernel; both 0: not known. Most
+     * kernels estimate them by ticks of 1 to 10 ms. Of a thread that lives at the end,
+     * each is rounded down to 10 ms. Records of some traces of version 2 end before
+     * these fields. */
+    uint64_t user_ns, system_ns;
 };
 
 enum trace_lock_kind {

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+enum { TICK_NS = 10000000 }; /* USER_HZ: the unit of times in files named stat */
+
 /* Reads /proc/self/task/TID/NAME. Returns the length, or 0 on error. */
 static size_t read_of(uint32_t tid, const char *name, char *text, size_t bytes)
 {
@@ -106,13 +108,16 @@ bool procfs_thread(uint32_t tid, struct procfs_thread *thread)
     *thread = (struct procfs_thread){.cpu_ns = 0};
     memcpy(thread->name, name + 1,
            length < sizeof thread->name ? length : sizeof thread->name);
-    /* state ppid pgrp session tty tpgid flags minflt cminflt majflt */
+    /* state ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime */
     at = field_after(at, 7);
     if (!at)
         return false;
     thread->minor_faults = strtoull(at, &at, 10);
     strtoull(at, &at, 10);
     thread->major_faults = strtoull(at, &at, 10);
+    strtoull(at, &at, 10);
+    thread->user_ns = strtoull(at, &at, 10) * TICK_NS;
+    thread->system_ns = strtoull(at, &at, 10) * TICK_NS;
     if (!read_of(tid, "/schedstat", text, sizeof text))
         return false;
     thread->cpu_ns = strtoull(text, NULL, 10);
@@ -133,7 +138,7 @@ bool procfs_is_filtered(void)
 
 uint64_t procfs_idle_ns(void)
 {
-    enum { TICK_NS = 10000000, IDLE = 3 }; /* USER_HZ; fields before the idle time */
+    enum { IDLE = 3 }; /* fields before the idle time */
     char text[512]; /* the first line has the sums of all CPUs */
     if (small_file_read("/proc/stat", text, sizeof text) <= 0 ||
         strncmp(text, "cpu ", 4) != 0)

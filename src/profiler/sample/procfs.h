@@ -38,7 +38,7 @@ uint32_t procfs_tasks(uint32_t *tids, uint32_t most, uint32_t skipped);
 
 struct procfs_thread {
     char name[16];
-    uint64_t cpu_ns;
+    uint64_t cpu_ns, user_ns, system_ns; /* the latter two rounded down to 10 ms */
     uint64_t voluntary, involuntary;
     uint64_t minor_faults, major_faults;
 };

@@ -44,6 +44,8 @@ static void account(const struct recording *thread)
         return;
     memcpy(shared->name, now.name, sizeof shared->name); /* threads rename themselves */
     shared->cpu_ns = base->cpu_ns + now.cpu_ns;
+    shared->user_ns = base->user_ns + now.user_ns;
+    shared->system_ns = base->system_ns + now.system_ns;
     shared->voluntary = base->voluntary + now.voluntary;
     shared->involuntary = base->involuntary + now.involuntary;
     shared->minor_faults = base->minor_faults + now.minor_faults;

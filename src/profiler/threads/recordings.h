@@ -30,7 +30,7 @@ struct record_hold {
 
 /* Sums of the earlier threads of the same record. */
 struct recording_base {
-    uint64_t cpu_ns;
+    uint64_t cpu_ns, user_ns, system_ns;
     uint64_t voluntary, involuntary;
     uint64_t minor_faults, major_faults;
 };

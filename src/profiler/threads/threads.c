@@ -100,6 +100,8 @@ static void reuse(struct recording *me)
     name_thread(shared);
     me->base = (struct recording_base){
         .cpu_ns = shared->cpu_ns,
+        .user_ns = shared->user_ns,
+        .system_ns = shared->system_ns,
         .voluntary = shared->voluntary,
         .involuntary = shared->involuntary,
         .minor_faults = shared->minor_faults,
@@ -154,6 +156,11 @@ struct recording *thread_register(void)
     return me;
 }
 
+static uint64_t ns(struct timeval time)
+{
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000;
+}
+
 void thread_account(struct recording *me)
 {
     if (load_relaxed(&system_calls_forbidden))
@@ -163,6 +170,8 @@ void thread_account(struct recording *me)
     struct rusage usage;
     struct timespec cpu;
     if (getrusage(RUSAGE_THREAD, &usage) == 0) {
+        shared->user_ns = base->user_ns + ns(usage.ru_utime);
+        shared->system_ns = base->system_ns + ns(usage.ru_stime);
         shared->voluntary = base->voluntary + (uint64_t)usage.ru_nvcsw;
         shared->involuntary = base->involuntary + (uint64_t)usage.ru_nivcsw;
         shared->minor_faults = base->minor_faults + (uint64_t)usage.ru_minflt;

@@ -13,6 +13,7 @@ import pytest
 from trace_samples import SECOND, Synthetic
 
 from hasp.base.errors import HaspError
+from hasp.profile.model.build import load
 from hasp.profile.trace import format
 from hasp.profile.trace.format import ChunkKind
 from hasp.profile.trace.reader import Trace
@@ -80,6 +81,43 @@ def test_longer_records_of_a_newer_minor_format_are_read(good: Path) -> None:
     good.write_bytes(good.read_bytes() + data)
     patch(good, "chunks", (Trace(good).chunks + 1).to_bytes(4, "little"))
     assert Trace(good).all(ChunkKind.EVENTS)["lock"].tolist() == [5, 6, 7]
+
+
+def test_threads_of_an_older_trace_have_no_user_and_kernel_time(
+    tmp_path: Path,
+) -> None:
+    made = Synthetic()
+    made.thread(tid=11, cpu_ns=SECOND, outer_stack=3)
+    made.thread(tid=12, cpu_ns=SECOND, user_ns=SECOND - 5, system_ns=5)
+    path = made.write(tmp_path / "hasp.trace")
+    without, split = load(path).threads
+    assert (split.user_ns, split.system_ns) == (SECOND - 5, 5)
+    assert (without.user_ns, without.system_ns) == (None, None)
+    shortened(path)
+    for thread in load(path).threads:
+        assert (thread.user_ns, thread.system_ns) == (None, None)
+        assert thread.cpu_ns == SECOND
+    records = Trace(path).all(ChunkKind.THREADS)
+    assert records["tid"].tolist() == [11, 12]
+    assert records["outer_stack"].tolist() == [3, 0]
+    assert Trace(path).doubts == []
+
+
+def shortened(path: Path) -> None:
+    """End the records of threads before `user_ns`, as older recorders did."""
+    assert format.THREAD.fields is not None
+    size = format.THREAD.fields["user_ns"][1]
+    data = bytearray(path.read_bytes())
+    for begin in range(format.CHUNK, len(data), format.CHUNK):
+        first = begin + format.CHUNK_HEAD.itemsize
+        head = np.frombuffer(data, format.CHUNK_HEAD, 1, begin)[0]
+        if head["kind"] != ChunkKind.THREADS:
+            continue
+        records = np.frombuffer(data, format.THREAD, int(head["used"]), first).copy()
+        old = b"".join(record.tobytes()[:size] for record in records)
+        data[first : first + len(old)] = old
+        data[begin + 4 : begin + 8] = size.to_bytes(4, "little")
+    path.write_bytes(data)
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:

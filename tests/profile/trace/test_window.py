@@ -24,7 +24,13 @@ def recording(seconds: int, waits: int, holds: int, longest: int) -> Synthetic:
     trace.set_header(ended=format.End.RUNNING, locks_created=seconds)
     site = trace.stack(0x1000)
     thread = trace.thread(
-        tid=11, ended=0, cpu_ns=number * 10, section_ticks=holds * MS, voluntary=number
+        tid=11,
+        ended=0,
+        cpu_ns=number * 10,
+        user_ns=number * 7,
+        system_ns=number * 3,
+        section_ticks=holds * MS,
+        voluntary=number,
     )
     trace.add(ChunkKind.BETWEEN, thread=thread, timed=seconds)
     (times,) = trace.records[ChunkKind.BETWEEN][-1]
@@ -85,6 +91,7 @@ def test_sums_are_those_of_the_window(window):
     assert site.locks[0].acquisitions == 3000
     (thread,) = found.threads
     assert (thread.cpu_ns, thread.voluntary) == (30_000, 3000)
+    assert (thread.user_ns, thread.system_ns) == (21_000, 9000)
     assert thread.section_ns == 20 * MS
     assert (thread.between.timed, sum(thread.between.counts)) == (3, 300)
     assert found.weights[0].waits == 40

@@ -59,6 +59,7 @@ class Converter:
         since, stack = record["waiting_since"], int(record["stack"])
         held = record["held"][: int(record["depth"])].tolist() if alive else []
         unseen = unseen_wait(record) if alive else 0
+        split = record["user_ns"] or record["system_ns"]
         if unseen:
             waiting, operation = unseen, int(format.Operation.LOCK)
             since, stack = record["unseen_since"], 0
@@ -88,6 +89,8 @@ class Converter:
             earlier=int(record["reused"]),
             overhead_ns=clock.ns(record["overhead_ticks"]),
             between=between,
+            user_ns=int(record["user_ns"]) if split else None,
+            system_ns=int(record["system_ns"]) if split else None,
         )
 
     def _times(self, records: Records) -> Distribution:

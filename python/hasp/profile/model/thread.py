@@ -38,3 +38,6 @@ class Thread:
     earlier: int = 0  # ended threads that used the record before
     overhead_ns: int = 0  # spent on recording
     between: Distribution = NOTHING  # from a release to the next acquisition
+    # Parts of `cpu_ns`, which most kernels estimate by ticks. None: not recorded.
+    user_ns: int | None = None
+    system_ns: int | None = None

@@ -209,6 +209,7 @@ THREAD = _struct(
     (_32, "holding_timed unseen_for"),
     (_64, "unseen_since inner_since"),
     (_32, "outer_stack inner_stack"),
+    (_64, "user_ns system_ns"),
 )
 LOCK = _struct(
     (_64, "address"),

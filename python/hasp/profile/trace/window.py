@@ -38,7 +38,8 @@ KEYS: dict[ChunkKind, tuple[str, ...]] = {
 OTHERS = ("address", "private", "reserved", "longest_failing_run")
 THREAD_SUMS = (
     *("section_ticks", "wait_ticks", "idle_ticks", "counted", "timed", "stacks"),
-    *("cpu_ns", "voluntary", "involuntary", "minor_faults", "major_faults"),
+    *("cpu_ns", "user_ns", "system_ns", "voluntary", "involuntary"),
+    *("minor_faults", "major_faults"),
     *("migrations", "preempted_holds", "long_holds", "overhead_ticks"),
 )
 LOCK_SUMS = (
