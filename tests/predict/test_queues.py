@@ -94,6 +94,18 @@ def test_a_consumer_waits_for_items_instead_of_sleeping(tmp_path: Path) -> None:
     assert producer.puts == ((0, pytest.approx(TAKES / PUTS)),)
 
 
+def test_a_consumer_has_all_its_time_in_the_kernel_between_items(
+    tmp_path: Path,
+) -> None:
+    """Also that of the sections which end its waits."""
+    made = queue()
+    _, consumer = made.records[ChunkKind.THREADS]
+    consumer["user_ns"], consumer["system_ns"] = SECOND // 5, SECOND // 20
+    role, producer = rebuilt(made, tmp_path).roles
+    assert role.kernel_ns == pytest.approx(SECOND / 20 / TAKES, rel=0.002)
+    assert producer.kernel_ns is None
+
+
 def test_a_producer_has_put_all_items_while_there_was_a_consumer(
     tmp_path: Path,
 ) -> None:

@@ -77,6 +77,7 @@ class Answer:
     # throughput with the recorded number of threads that compute as fast as recorded
     baseline: Range | None = None
     pace: Pace = NOT_COMPARED
+    kernel_share: float | None = None  # of the recorded computing; None: not known
     simulations: int = 0
 
     def curve(self, lock: str) -> Curve | None:

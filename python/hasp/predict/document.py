@@ -30,7 +30,7 @@ def document(
             "sections_per_s": answer.rate,
             "lock": profile.lock,
         },
-        "speed": answer.pace.as_json(),
+        "speed": {**answer.pace.as_json(), "kernel_share": answer.kernel_share},
         "reference": answer.reference,
         "baseline": answer.baseline and answer.baseline.as_json(),
         "saturated": _saturated(answer, answer.saturated),
@@ -105,6 +105,7 @@ def _load(answer: Answer) -> dict[str, Any]:
                 "threads": role.recorded,
                 "scales": role.scales,
                 "between_ns": role.gap_ns,
+                "kernel_ns": role.kernel_ns,
                 "waiting_ns": role.idle_ns,
                 "visits": [
                     {"site": load.sites[at].name, "share": share}

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 from hasp.predict.answer import Answer
 from hasp.profile.model.profile import Profile
-from hasp.profile.report.words import listed
+from hasp.profile.report.words import listed, short_time
 
 IDLE = 0.5  # share of the threads' time
 WAITED = 0.3  # share of the threads' time without what they idle
 RAN = 0.9  # share of the time that a thread could use a CPU
 KNOWN = 1.2  # ratio of the bounds of a score that is known well enough
+TOLD = 1e9  # ns of CPU time: 100 to 1000 ticks, so a share has an error of 5 % at most
 ERROR = 0.25  # of the simulated throughput with the recorded threads
 
 
@@ -50,10 +51,27 @@ def _of_recording(profile: Profile, answer: Answer) -> Iterator[str]:
             f"computing takes {low:.2g} to {high:.2g} times as long as recorded: name "
             "its machine or its score with --recorded-on"
         )
+    if answer.pace.slower != 1:
+        yield from _of_kernel_time(profile, answer)
     if profile.mode != "full":
         yield "only a sample of the acquisitions was recorded"
     if profile.damaged:
         yield "parts of the trace could not be read"
+
+
+def _of_kernel_time(profile: Profile, answer: Answer) -> Iterator[str]:
+    if answer.kernel_share is None:
+        yield (
+            "the trace does not tell how long threads computed in the kernel, so that "
+            "is scaled by the speed of the CPU, too: record the program again"
+        )
+        return
+    ran = sum(one.cpu_ns for one in profile.threads)
+    if ran < TOLD:
+        yield (
+            f"the threads ran for {short_time(ran)}, too short to tell user mode from "
+            "the kernel by ticks: record the program for a second"
+        )
 
 
 def _of_roles(answer: Answer) -> Iterator[str]:

@@ -77,6 +77,9 @@ class Role:
     puts: tuple[tuple[int, float], ...] = ()  # site index, items put in a section
     takes: frozenset[int] = frozenset()  # sites: each outermost section takes an item
     gaps: Shape | None = None  # times between outermost sections; None: not known
+    # Mean time in the kernel, of the work between sections and in them, from one
+    # outermost section to the next; None: not known.
+    kernel_ns: float | None = None
 
     @property
     def sleep(self) -> tuple[float, float]:

@@ -66,6 +66,7 @@ def meeting_role(
     return replace(
         role,
         gap_ns=role.gap_ns / left,
+        kernel_ns=None if role.kernel_ns is None else role.kernel_ns / left,
         visits=tuple((at, share / left) for at, share in visits),
         rate=role.rate * left,
         idle_ns=role.idle_ns / left,

@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: MIT
 """How much longer computing takes on the simulated machine than on the recording's.
 
-The recorded times in which a thread computes are multiplied by the ratio of the two
-machines' scores in the same benchmark: the time between sections, and that in them.
-What it does not scale: sleep, waits for work, holders that were seen blocked, and what
-the simulator charges itself, which are locks, transfers of lines and wake-ups.
+The recorded times in which a thread computes in user mode are multiplied by the ratio
+of the two machines' scores in the same benchmark: the time between sections, and that
+in them. What it does not scale: time in the kernel, sleep, waits for work, holders that
+were seen blocked, and what the simulator charges itself, which are locks, transfers of
+lines and wake-ups.
+
+Programs rarely make system calls in short sections, and how much of which section was
+in the kernel is not recorded. So time in the kernel is taken to be between sections, as
+far as there is room for it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +23,7 @@ from hasp.lab.simulate.machines import machine as machines
 from hasp.lab.simulate.machines.machine import Machine
 from hasp.lab.simulate.machines.speed import Speed
 from hasp.lab.simulate.processors import speed_of
+from hasp.predict.kernel_time import held_ns
 from hasp.predict.load import Load, LoadSite, Role
 from hasp.profile.model.holding import HolderState
 from hasp.profile.model.profile import Profile, Site
@@ -153,11 +160,8 @@ def scaled(load: Load, pace: Pace, profile: Profile) -> Load:
         return load
     by_number = {site.number: site for site in profile.sites}
     shares = [computing_share(by_number[one.number]) for one in load.sites]
-    factors = [1 + share * (pace.slower - 1) for share in shares]
-    sites = tuple(
-        _site(site, factor) for site, factor in zip(load.sites, factors, strict=True)
-    )
-    roles = tuple(_role(role, pace.slower, factors) for role in load.roles)
+    roles = tuple(_role(load, role, pace.slower, shares) for role in load.roles)
+    sites = tuple(_site(load, at, roles) for at in range(len(load.sites)))
     return replace(load, sites=sites, roles=roles)
 
 
@@ -172,12 +176,27 @@ def computing_share(site: Site) -> float:
     return 1 - blocked / samples if samples else 1.0
 
 
-def _site(site: LoadSite, factor: float) -> LoadSite:
+def _site(load: Load, at: int, roles: Sequence[Role]) -> LoadSite:
+    """Return a site whose holds take as much longer as those of the threads that scale.
+
+    `roles` are those of the load, with their new times.
+    """
+    before, after = (
+        sum(role.recorded * role.holds_ns[at] for role in some if role.scales)
+        for some in (load.roles, roles)
+    )
+    site, factor = load.sites[at], after / before if before else 1.0
     return replace(site, hold_ns=factor * site.hold_ns, slower=factor * site.slower)
 
 
-def _role(role: Role, slower: float, factors: list[float]) -> Role:
+def _role(load: Load, role: Role, slower: float, shares: Sequence[float]) -> Role:
+    """Return a role with its new times; `shares` are the computing shares of sites."""
+    held, kernel = sum(held_ns(load, role)), role.kernel_ns or 0.0
+    between = min(kernel, role.gap_ns)
+    inside = (kernel - between) / held if held else 0.0
     holds = tuple(
-        factor * ns for factor, ns in zip(factors, role.holds_ns, strict=True)
+        ns * (1 + max(0.0, share - inside) * (slower - 1))
+        for share, ns in zip(shares, role.holds_ns, strict=True)
     )
-    return replace(role, gap_ns=slower * role.gap_ns, holds_ns=holds)
+    gap_ns = between + slower * (role.gap_ns - between)
+    return replace(role, gap_ns=gap_ns, holds_ns=holds)

@@ -23,6 +23,7 @@ from hasp.predict.changes import applied, resolved
 from hasp.predict.document import document
 from hasp.predict.doubts import doubts
 from hasp.predict.figure import draw
+from hasp.predict.kernel_time import kernel_share
 from hasp.predict.load import Load
 from hasp.predict.options import Options
 from hasp.predict.pace import pace_of, scaled
@@ -71,6 +72,7 @@ def predict(options: Options) -> int:
         answer.pace = pace_of(profile, options.machine, options.recorded_on)
         try:
             recorded = runs.of(calibrated(runs, locks[0], options.jobs))
+            answer.kernel_share = kernel_share(recorded.load)
             # What locks cost is not scaled, so it has been subtracted before.
             runs = recorded.of(scaled(recorded.load, answer.pace, profile))
             answer.load = runs.load

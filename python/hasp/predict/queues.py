@@ -164,6 +164,7 @@ def _consumer(role: Role, at: int, queue: Queue, group: Group) -> Role:
     return replace(
         role,
         gap_ns=role.gap_ns / left,
+        kernel_ns=None if role.kernel_ns is None else role.kernel_ns / left,
         visits=tuple((n, part / left) for n, part in visits),
         rate=role.rate * left,
         idle_ns=idle / left,

@@ -9,6 +9,7 @@ from dataclasses import replace
 from hasp.base.errors import HaspError
 from hasp.predict.gaps import gaps_of
 from hasp.predict.idling import Idling, idling_of, waits_of
+from hasp.predict.kernel_time import kernel_ns
 from hasp.predict.load import (
     Load,
     LoadSite,
@@ -182,14 +183,14 @@ def _role(
 ) -> Role:
     pairs = list(zip(group.customers, factors, strict=True))
     sections = group.sections
-    gap = 0.0
+    gaps: list[float] = []
     numbers: dict[int, float] = {}
     held: dict[int, list[float]] = {}  # sum of weighted times, sum of weights
     reads: dict[int, float] = {}
     for one, factor in pairs:
         rested = _waited_ns(one) if busy else _rested_ns(one, threads)
         work = one.population * (one.outside_ns - rested - _recording(one, threads))
-        gap += max(0.0, work - absent_ns(one, threads) if busy else work / factor)
+        gaps.append(max(0.0, work - absent_ns(one, threads) if busy else work / factor))
         for site, visit in one.visits.items():
             number = one.population * visit.number
             numbers[site] = numbers.get(site, 0.0) + number
@@ -205,16 +206,18 @@ def _role(
     lived = sum(
         one.population * _lived_ns(one, factor, threads) for one, factor in pairs
     )
+    kernel = kernel_ns(group, gaps, factors, threads)
     return Role(
         group.name,
         group.population,
         scales,
-        gap / sections,
+        sum(gaps) / sections,
         tuple((order.index(s), n / sections) for s, n in sorted(numbers.items())),
         tuple(_mean(held.get(number)) for number in order),
         tuple(reads.get(n, 0.0) / numbers[n] if n in numbers else 0.0 for n in order),
         sections / lived,
         sum(one.population / factor for one, factor in pairs) / group.population,
+        kernel_ns=None if kernel is None else kernel / sections,
     )
 
 

@@ -273,14 +273,15 @@ def assumptions(options: Options, profile: Profile, answer: Answer) -> str:
     varied = f"{load.varied}, " if load.varied else ""
     return (
         f"Simulated, not measured: {plural(len(load.sites), 'site')} of locks, and "
-        f"threads that run {gap} between two sections. {speed_words(answer.pace)}"
+        f"threads that run {gap} between two sections. {speed_words(answer)}"
         f"{stands}{base} Ranges cover {varied}1 to 8 cache lines written in a "
         f"section, and seeds ({answer.simulations} simulations).{source}"
     )
 
 
-def speed_words(pace: Pace) -> str:
-    """Return in a sentence how fast the threads compute."""
+def speed_words(answer: Answer) -> str:
+    """Return in one or two sentences how fast the threads compute."""
+    pace = answer.pace
     if pace.recorded is None or pace.simulated is None or not pace.known:
         return f"They compute as fast as on the recording's CPU: {pace.unknown}."
     factor = with_range(Range(pace.slower, *pace.bounds))
@@ -289,7 +290,18 @@ def speed_words(pace: Pace) -> str:
         f"Computing takes {factor} times as long as recorded, by "
         f"{pace.simulated.benchmark}: {pace.simulated.score:g} of "
         f"{pace.simulated.words}, {pace.recorded.score:g} of "
-        f"{pace.recorded.words}{estimated}."
+        f"{pace.recorded.words}{estimated}.{kernel_words(answer)}"
+    )
+
+
+def kernel_words(answer: Answer) -> str:
+    """Return in a sentence what is not scaled; empty if that is not known."""
+    share = answer.kernel_share
+    if share is None or answer.pace.slower == 1:
+        return ""
+    return (
+        f" That is for user mode; the rest, {share:.0%} of the recorded computing, was "
+        "in the kernel and takes as long as recorded."
     )
 
 

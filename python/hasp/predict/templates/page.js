@@ -75,8 +75,8 @@ new Table("sites", [["lock", "words"], ["kind", "words"], ["locks", "count"],
   site.kind, site.locks, site.hold_ns, site.inside.map((one) =>
     `${digits(one.times)} x ${one.site}`).join(", ")]));
 new Table("roles", [["threads", "words"], ["recorded", "count"], ["grow", "words"],
-  ["between sections", "ns"], ["waiting for work", "ns"]], { caption: "Threads",
-  filters: false }).draw(data.load.roles.map((role, place) => [place,
-  role.name || "threads", role.threads, role.scales ? "yes" : "no", role.between_ns,
-  role.waiting_ns]));
+  ["between sections", "ns"], ["in the kernel", "ns"], ["waiting for work", "ns"]],
+  { caption: "Threads", filters: false }).draw(data.load.roles.map((role, place) =>
+    [place, role.name || "threads", role.threads, role.scales ? "yes" : "no",
+      role.between_ns, role.kernel_ns, role.waiting_ns]));
 drawFigures();

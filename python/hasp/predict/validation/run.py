@@ -21,6 +21,7 @@ from hasp.lab.simulate.simulation import flattened
 from hasp.locks import native
 from hasp.locks.kinds import RWLOCK
 from hasp.predict.calibration import calibrated
+from hasp.predict.kernel_time import kernel_share
 from hasp.predict.load import Load
 from hasp.predict.pace import pace_of, scaled
 from hasp.predict.predict import STANDS_IN
@@ -193,6 +194,9 @@ def predicted_of(
     remark = ", ".join(site.name for site in load.sites[:2])
     if pace.known:
         remark += f"; computing takes {pace.slower:.3g} times as long as recorded"
+        share = kernel_share(load)
+        if share is not None and pace.slower != 1:
+            remark += f", but for the {share:.0%} in the kernel"
     return (forms, shipped, remark) if trial.published else (shipped, {}, remark)
 
 
