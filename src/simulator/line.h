@@ -22,7 +22,7 @@ struct line {
     uint32_t watchers;         /* the first in a list; see watching.h */
     uint16_t owner;            /* core, or NOBODY */
     uint16_t writer;           /* CPU that wrote last, else read first, or NOBODY */
-    uint16_t last_writer;      /* thread, for deadlock reports, or NOBODY */
+    uint16_t last_writer;      /* thread, for reports and checks, or NOBODY */
     uint16_t would_be_writers; /* watchers that also write */
     uint16_t home;
     uint16_t marks;   /* transactions that have read or written it */

@@ -242,12 +242,14 @@ struct thread *line_arrived(uint32_t number, uint64_t time)
     return NULL;
 }
 
-/* Returns true if the cell has changed and no event will resume its thread. */
+/* Returns true if the cell has changed and no event will resume its thread. A store of
+ * the thread's own, which was in its buffer when it began to watch, resumes nobody. */
 static bool missed_wakeup(const struct thread *thread, unsigned index, uint64_t time)
 {
     enum { SOON = 1000 };
     const struct line *line = line_watched(thread, index);
-    if (thread->watcher[index].arrives || !cell_has_changed(thread, index))
+    if (thread->watcher[index].arrives || !cell_has_changed(thread, index) ||
+        line->last_writer == thread->index)
         return false;
     return !has_lost(thread, index, line) ||
            time > later(progress_at, line->free_at) + SOON;

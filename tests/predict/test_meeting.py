@@ -11,9 +11,11 @@ from predict_samples import BASE, closed
 from trace_samples import SECOND, Synthetic
 
 from hasp.base.errors import HaspError
+from hasp.lab.simulate.machines.machine import load as machine
+from hasp.lab.simulate.simulation import flattened
 from hasp.predict.load import Load, Variant
 from hasp.predict.rebuild import rebuild
-from hasp.predict.runs import Case
+from hasp.predict.runs import Case, Runs
 from hasp.profile.model.build import load as load_profile
 from hasp.profile.trace.format import ChunkKind
 
@@ -99,3 +101,14 @@ def test_threads_meet_at_one_mutex_only(runs) -> None:
     several = replace(load.sites[0], locks=2, weights=(1, 1))
     with pytest.raises(HaspError, match="threads meet at one mutex"):
         runs(replace(load, sites=(several,))).run([Case("ticket", 2, STEADY)], 1)
+
+
+def test_the_last_to_arrive_may_wait_while_its_store_is_on_the_way() -> None:
+    """It has read the meeting's flag, and changes the flag itself."""
+    load = meeting(4000.0)
+    long = (replace(role, holds_ns=(562.0,)) for role in load.roles)
+    made = machine("a-64")
+    with flattened(made) as path:
+        case = Case("ticket", 64, Variant(False, 1, 3))
+        done = Runs(replace(load, roles=tuple(long)), made, path).run([case], 1)
+    assert done[case].throughput
