@@ -82,7 +82,7 @@ static void living(void)
 /* More threads, one after the other, than the trace has records. */
 static void churn(void)
 {
-    for (int i = 0; i < 400; i++)
+    for (int i = 0; i < 300; i++)
         run_one(computes);
 }
 

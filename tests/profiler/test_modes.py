@@ -40,7 +40,7 @@ def test_a_thread_that_computes_and_one_in_system_calls(
 
 
 def test_threads_of_one_record_are_added_up(tmp_path: Path) -> None:
-    found = threads("churn", 2, tmp_path)
-    assert sum(thread.earlier for thread in found) > 100
+    found = threads("churn", 0, tmp_path)
+    assert sum(thread.earlier for thread in found) > 20
     both = sum((thread.user_ns or 0) + (thread.system_ns or 0) for thread in found)
     assert both == pytest.approx(sum(thread.cpu_ns for thread in found), rel=0.05)
