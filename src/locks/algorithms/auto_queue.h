@@ -55,6 +55,10 @@ static inline void auto_queue_spin(struct lock *lock, struct waiter *self,
                                    uint32_t policy)
 {
     auto_spin_for_grant(self, auto_long_spin_of(policy));
+    /* Once it is granted, the others wait for the caller, and the lock's line may be
+     * far away. */
+    if (!still_waiting(load_relaxed(&self->cell)))
+        return;
     int most = auto_policy(lock) == AUTO_COHORTS ? AUTO_LONGER : AUTO_LONG;
     for (int i = 1; i < most && still_waiting(load_relaxed(&self->cell)); i++)
         auto_spin_for_grant(self, auto_long_spin(lock));
