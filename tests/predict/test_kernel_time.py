@@ -143,7 +143,7 @@ def test_the_answer_says_what_was_not_scaled(hasp, tmp_path: Path) -> None:
     words = (path, *FEW, "--recorded-on")
     _, out, _ = hasp("predict", *words, 2 * speed.score)
     assert (
-        "That is for user mode; the rest, 40% of the recorded computing, was in the "
+        "That is for user mode; the rest, 40 % of the recorded computing, was in the "
         "kernel and takes as long as recorded." in " ".join(out.split())
     )
     _, out, _ = hasp("predict", *words, 2 * speed.score, "--json")

@@ -122,7 +122,7 @@ def test_a_trace_without_hold_times_is_refused(hasp, tmp_path: Path) -> None:
 def test_times_without_a_cpu_raise_a_doubt(hasp, tmp_path: Path) -> None:
     path = synthetic(cpu=500_000_000).write(tmp_path / "hasp.trace")
     _, out, _ = hasp("predict", path, *FEW, "--json")
-    assert any("had a CPU only 50%" in said for said in json.loads(out)["doubts"])
+    assert any("had a CPU only 50 %" in said for said in json.loads(out)["doubts"])
 
 
 def _text(path: Path) -> str:
@@ -199,7 +199,7 @@ def test_threads_that_wait_for_work_raise_a_doubt(hasp, tmp_path: Path) -> None:
         return [one for one in json.loads(out)["doubts"] if "waited for work" in one]
 
     (doubt,) = said()
-    assert "60% of the time" in doubt
+    assert "60 % of the time" in doubt
     assert said("--busy") == []
 
 
@@ -208,4 +208,4 @@ def test_threads_that_wait_for_locks_raise_a_doubt(hasp, tmp_path: Path) -> None
     for thread in made.records[ChunkKind.THREADS][1:]:
         thread["wait_ticks"] = SECOND // 2
     _, out, _ = hasp("predict", made.write(tmp_path / "hasp.trace"), *FEW, "--json")
-    assert any("waited for locks 50%" in said for said in json.loads(out)["doubts"])
+    assert any("waited for locks 50 %" in said for said in json.loads(out)["doubts"])

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hasp.predict.answer import Answer
+from hasp.profile.diagnosis.words import percent
 from hasp.profile.model.profile import Profile
 from hasp.profile.report.words import listed, short_time
 
@@ -32,16 +33,16 @@ def _of_recording(profile: Profile, answer: Answer) -> Iterator[str]:
     share = idle / sum(role.recorded for role in scaling)
     if share > IDLE:
         yield (
-            f"the recorded threads waited for work {share:.0%} of the time, and still "
-            "do in the simulation: record under full load, or add --busy"
+            f"the recorded threads waited for work {percent(share)} of the time, and "
+            "still do in the simulation: record under full load, or add --busy"
         )
     waited = sum(one.wait_ns for one in profile.threads)
     ran = sum(one.cpu_ns for one in profile.threads)
     if waited > WAITED * (waited + ran):
         yield (
-            f"the recorded threads waited for locks {waited / (waited + ran):.0%} of "
-            "the time that they did not idle; what waking each other cost them counts "
-            "as work: record with fewer threads"
+            "the recorded threads waited for locks "
+            f"{percent(waited / (waited + ran))} of the time that they did not idle; "
+            "what waking each other cost them counts as work: record with fewer threads"
         )
     recorded = answer.pace.recorded
     if answer.pace.known and recorded and recorded.high > KNOWN * recorded.low:
@@ -79,7 +80,7 @@ def _of_roles(answer: Answer) -> Iterator[str]:
     ran = min(role.ran for role in load.roles if role.scales)
     if ran < RAN:
         yield (
-            f"the recorded threads had a CPU only {ran:.0%} of the time that they "
+            f"the recorded threads had a CPU only {percent(ran)} of the time that they "
             "could use one, so their times are estimates: record on an idle machine, "
             "with no more threads than CPUs"
         )
@@ -109,13 +110,13 @@ def _of_simulation(answer: Answer) -> Iterator[str]:
     if abs(error) > ERROR:
         word = "faster" if error > 0 else "slower"
         yield (
-            f"with the recorded number of threads, the simulation is {abs(error):.0%} "
-            f"{word} than the recording: the program does something that the "
-            "simulation lacks, or the machines differ that much"
+            "with the recorded number of threads, the simulation is "
+            f"{percent(abs(error))} {word} than the recording: the program does "
+            "something that the simulation lacks, or the machines differ that much"
         )
     saturated = answer.saturated
     if saturated and saturated.threads and saturated.agreeing < 1:
         yield (
-            f"in {1 - saturated.agreeing:.0%} of the simulations, another lock "
+            f"in {percent(1 - saturated.agreeing)} of the simulations, another lock "
             "saturates first"
         )

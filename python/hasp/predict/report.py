@@ -14,6 +14,7 @@ from hasp.predict.options import Options
 from hasp.predict.pace import Pace
 from hasp.predict.saturation import Saturation
 from hasp.profile.diagnosis.what_if.change import What
+from hasp.profile.diagnosis.words import percent
 from hasp.profile.model.profile import Profile
 from hasp.profile.report.layout import print_table
 from hasp.profile.report.text import say
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 SPREAD = 0.05  # results that differ more are printed as a range
 USELESS = 0.5  # error of the simulated throughput with the recorded threads
+LEAST_SHARE = 0.005  # of the computing in the kernel, to be worth a sentence
 IN_A_ROW = 6  # numbers of threads, as many as fit in 80 columns
 
 
@@ -80,12 +82,12 @@ def _saturation(answer: Answer) -> str:
     if found.threads is None:
         if found.waiting > 0.5:
             return (
-                f"no lock is held all the time, but threads spend {found.waiting:.0%} "
-                f"of their time acquiring {name}"
+                "no lock is held all the time, but threads spend "
+                f"{percent(found.waiting)} of their time acquiring {name}"
             )
         return (
             f"no lock saturates with up to {plural(most, 'thread')}; the busiest one, "
-            f"{name}, is in use {found.busy:.0%} of the time"
+            f"{name}, is in use {percent(found.busy)} of the time"
         )
     return f"{name} saturates at {_at(found)}"
 
@@ -295,13 +297,13 @@ def speed_words(answer: Answer) -> str:
 
 
 def kernel_words(answer: Answer) -> str:
-    """Return in a sentence what is not scaled; empty if that is not known."""
+    """Return in a sentence what is not scaled; empty if that is nothing, or unknown."""
     share = answer.kernel_share
-    if share is None or answer.pace.slower == 1:
+    if not share or share < LEAST_SHARE or answer.pace.slower == 1:
         return ""
     return (
-        f" That is for user mode; the rest, {share:.0%} of the recorded computing, was "
-        "in the kernel and takes as long as recorded."
+        f" That is for user mode; the rest, {percent(share)} of the recorded "
+        "computing, was in the kernel and takes as long as recorded."
     )
 
 
