@@ -121,7 +121,7 @@ def test_a_plan_by_site_is_measured_like_a_lock(plan, tmp_path):
 def test_lock_statistics_are_runs_of_their_own(plan, tmp_path, capsys):
     """Two threads contend for one lock, and one run of each lock is recorded."""
     program = native_program("bottleneck")
-    command = f"{program} --threads {{threads}} --seconds 0.05 hot:hold=20000"
+    command = f"{program} --threads {{threads}} --seconds 0.2 hot:hold=20000"
     plan.write_text(
         PLAN[: PLAN.index("[[program]]")]
         + f'lock_statistics = 1\n[[program]]\nname = "hot"\ncommand = "{command}"\n'
