@@ -5,9 +5,9 @@
  * home beside the requester or the holder, so one of the three legs is zero, and each
  * of the other two is half of the difference to the figure for the nearest distance.
  *
- * With MOESI_GROUPED, a request whose answer is in its place does not leave it. Homes
- * are beside the memory, equally far from all places of a socket, so the nearest
- * distance between two places includes the way there.
+ * With MOESI_GROUPED, a request to a holder in its own place does not leave it. Homes
+ * are at the memory controllers, equally far from all places of a socket, so the figure
+ * for the nearest distance between two places includes the way to the home.
  */
 #include "simulator/routes.h"
 #include "simulator/holders.h"
@@ -66,6 +66,8 @@ static uint32_t leg(const uint32_t *row, unsigned from, unsigned to)
 static uint32_t via_home(const uint32_t *row, unsigned requester, unsigned home,
                          unsigned holder)
 {
+    if (machine.protocol == MOESI_GROUPED && holder == requester)
+        return row[distance(requester, requester)];
     return row[near_home(requester)] +
            (leg(row, requester, home) + leg(row, home, holder) +
             leg(row, holder, requester)) /
@@ -148,13 +150,8 @@ static struct route invalidation(struct line *line, const struct thread *thread,
         route.cycles = row[distance(place, line->home)];
         route.remote = true;
         break;
-    case MOESI_GROUPED:
-        if (!route.remote) {
-            route.cycles = row[distance(place, place)];
-            break;
-        }
-        __attribute__((fallthrough));
     case MOESI_DIRECTORY:
+    case MOESI_GROUPED:
         route.cycles = via_home_to_all(line, row, place);
         break;
     default:
@@ -174,14 +171,12 @@ static struct route owner_route(struct line *line, const struct thread *thread,
     const bool shared = line->state == MACHINE_SHARED || line->state == MACHINE_OWNED;
     if (shared && operation != MACHINE_LOAD)
         return invalidation(line, thread, row);
-    const bool grouped = machine.protocol == MOESI_GROUPED;
-    unsigned holder = line->state == MACHINE_SHARED || (shared && grouped)
-                          ? nearest(line, place)
-                          : place_of(line->owner);
-    uint32_t cycles =
-        machine.protocol == MESIF_INCLUSIVE || (grouped && holder == place)
-            ? row[distance(place, holder)]
-            : via_home(row, place, line->home, holder);
+    const bool any = line->state == MACHINE_SHARED ||
+                     (shared && machine.protocol == MOESI_GROUPED);
+    unsigned holder = any ? nearest(line, place) : place_of(line->owner);
+    uint32_t cycles = machine.protocol == MESIF_INCLUSIVE
+                          ? row[distance(place, holder)]
+                          : via_home(row, place, line->home, holder);
     return (struct route){cycles, holder != place};
 }
 
