@@ -67,11 +67,19 @@ static bool wake(struct thread *thread, uint64_t time)
     return scheduler_wakes(thread, time);
 }
 
+/* Returns what it costs to wake the thread. Without a table, the idle time does not
+ * matter, and searching for an idle CPU takes long. */
+static struct wakeup wakeup_of(const struct thread *thread, uint64_t time)
+{
+    const bool matters = machine.wakeups.count != 0;
+    return wakeup_after(matters ? scheduler_idle_for(thread, time) : 0);
+}
+
 void stop_sleeping(struct thread *thread, uint64_t time)
 {
     take_sleeper(thread->parked_on, thread);
     thread->timed_out = true;
-    wake(thread, time + wakeup_after(scheduler_idle_for(thread, time)).futex_wake);
+    wake(thread, time + wakeup_of(thread, time).futex_wake);
 }
 
 /* Enters the kernel, which drains the store buffer as an atomic does. */
@@ -147,13 +155,13 @@ static unsigned take_sleepers(const void *address, uint32_t count,
     return number;
 }
 
-/* Wakes a thread by a call that ended its search for sleepers at that time, and lets
- * the caller pay for it. A thread that stays on the caller's CPU needs no interrupt,
- * only the context switch. */
+/* The caller, whose call has ended its search for sleepers at `called`, wakes one, and
+ * pays for the interrupt. A thread that stays on the caller's CPU needs none, only the
+ * context switch. */
 static void wake_by_call(struct thread *woken, struct thread *self, uint64_t called)
 {
     const bool stays = woken->cpu == self->cpu && !scheduler_has_idle_cpu(woken);
-    const struct wakeup cost = wakeup_after(scheduler_idle_for(woken, called));
+    const struct wakeup cost = wakeup_of(woken, called);
     if (wake(woken, stays ? called : called + cost.futex_wake) &&
         woken->cpu != self->cpu)
         self->now += cost.waking;

@@ -26,7 +26,8 @@ struct wakeups {
 /* Adds the next entry. Returns what is wrong with it, or NULL. */
 const char *wakeups_add(struct wakeups *wakeups, struct wakeup wakeup);
 
-/* Returns what the machine's wake-ups cost after that time, or 0 if it was busy. */
+/* Returns the cost of waking a thread whose CPU has been idle for that time; 0: the CPU
+ * is busy. */
 struct wakeup wakeup_after(uint64_t idle);
 
 /* Returns the same if two threads take turns: each sleeps only while the other wakes
