@@ -31,10 +31,10 @@ struct worker {
 
 struct crew {
     /* Set by the case. `work` runs until crew_stopped(), or until its work is done. It
-     * acquires the lock before it asks: a worker may get no CPU until the stop, and a
-     * lock that was never tried must not pass. The optional `prepare` runs in each
-     * worker before that. The optional `before_go` runs in the main thread once all
-     * workers are prepared; then the clock starts. */
+     * tries the lock once before it checks for the stop: a worker may get no CPU until
+     * then, and a lock that was never tried must not pass. The optional `prepare` runs
+     * in each worker before that. The optional `before_go` runs in the main thread once
+     * all workers are prepared; then the clock starts. */
     void (*prepare)(struct worker *worker);
     void (*before_go)(struct crew *crew);
     void (*work)(struct worker *worker);

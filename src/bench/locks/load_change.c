@@ -57,7 +57,7 @@ static always_inline void change_loop(const struct operations *operations,
                                       struct worker *worker)
 {
     struct tally *tally = &change.tallies[worker->index];
-    while (!crew_stopped(&change.crew)) {
+    do {
         uint64_t elapsed = now_ns() - change.started_ns, loads = elapsed / load_ns;
         enum load load = loads % LOADS == FEW_SHORT ? FEW_SHORT : MANY_LONG;
         if (load == FEW_SHORT && worker->index >= FEW_THREADS) {
@@ -66,7 +66,7 @@ static always_inline void change_loop(const struct operations *operations,
         }
         use(operations, worker, load);
         tally->counts[load][elapsed % load_ns < soon_ns ? SOON : LATER]++;
-    }
+    } while (!crew_stopped(&change.crew));
 }
 
 static void change_pthread(struct worker *worker)
