@@ -4,8 +4,8 @@
 
     requirements.py | install_requirements.py
 
-uv needs a quarter of pip's time. Where it cannot be installed, fails, or would not find
-the packages as this machine's pip is told to, pip installs them.
+uv needs a quarter of pip's time. pip installs them where uv cannot be installed or
+fails, or where pip has a setting that uv lacks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 PIP = (sys.executable, "-m", "pip")
 INSTALLER = "uv>=0.5"
 
-# What uv calls pip's settings. None: a setting that decides nothing about the packages.
+# The variables of uv for pip's settings. None: does not change what is installed.
 SETTINGS = {
     "index-url": "UV_DEFAULT_INDEX",
     "extra-index-url": "UV_INDEX",
@@ -39,7 +39,7 @@ SETTINGS = {
 def uv_environment(listed: str) -> dict[str, str] | None:
     """Return uv's settings for those that `pip config list` prints.
 
-    None if it has one that uv does not know: another index's packages are not the same.
+    None if there is one that uv lacks: it might install other packages.
     """
     environment = {}
     for line in listed.splitlines():

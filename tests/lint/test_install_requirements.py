@@ -3,18 +3,15 @@
 
 from __future__ import annotations
 
-import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
 from lock_list import ROOT
 
-SPEC = importlib.util.spec_from_file_location(
-    "install_requirements", ROOT / "tools" / "install_requirements.py"
-)
-assert SPEC and SPEC.loader
-installer = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(installer)
+sys.path.insert(0, str(ROOT / "tools"))
+
+import install_requirements
 
 
 def test_settings_of_pip_become_those_of_uv(tmp_path: Path) -> None:
@@ -25,7 +22,7 @@ global.cert='/etc/ssl/ours.crt'
 global.index-url='https://mirror/simple'
 list.format='columns'
 """
-    assert installer.uv_environment(listed) == {
+    assert install_requirements.uv_environment(listed) == {
         "UV_FIND_LINKS": f"{tmp_path},https://mirror/wheels",
         "SSL_CERT_FILE": "/etc/ssl/ours.crt",
         "UV_DEFAULT_INDEX": "https://mirror/simple",
@@ -34,4 +31,4 @@ list.format='columns'
 
 @pytest.mark.parametrize("setting", ["no-index='true'", "constraint='versions.txt'"])
 def test_settings_that_uv_lacks_leave_it_to_pip(setting: str) -> None:
-    assert installer.uv_environment(f"global.{setting}\n") is None
+    assert install_requirements.uv_environment(f"global.{setting}\n") is None

@@ -36,33 +36,23 @@ static void write_cache(unsigned cpu, const char *list)
     write_file(name, list);
 }
 
-/* A server whose CPUs `cpu` and `cpu + cpus` are threads of one core, as Linux numbers
- * them; `cores` cores share each cache. */
-static void write_server(unsigned caches, unsigned cores, const char *nodes)
+/* A machine with `threads` CPUs for each core, 1 or 2; `cores` cores share each cache.
+ * Linux numbers the first threads of all cores first. */
+static void write_machine(unsigned caches, unsigned cores, unsigned threads,
+                          const char *nodes)
 {
     char text[PATH];
-    const unsigned half = caches * cores;
-    snprintf(text, sizeof text, "0-%u\n", 2 * half - 1);
+    const unsigned all = caches * cores;
+    snprintf(text, sizeof text, "0-%u\n", threads * all - 1);
     write_file("cpu/online", text);
     write_file("node/has_cpu", nodes);
-    for (unsigned cpu = 0; cpu < 2 * half; cpu++) {
-        unsigned first = cpu % half / cores * cores;
-        snprintf(text, sizeof text, "%u-%u,%u-%u\n", first, first + cores - 1,
-                 first + half, first + half + cores - 1);
-        write_cache(cpu, text);
-    }
-}
-
-/* The same with one thread for each core. */
-static void write_desktop(unsigned caches, unsigned cores)
-{
-    char text[PATH];
-    snprintf(text, sizeof text, "0-%u\n", caches * cores - 1);
-    write_file("cpu/online", text);
-    write_file("node/has_cpu", "0\n");
-    for (unsigned cpu = 0; cpu < caches * cores; cpu++) {
-        unsigned first = cpu / cores * cores;
-        snprintf(text, sizeof text, "%u-%u\n", first, first + cores - 1);
+    for (unsigned cpu = 0; cpu < threads * all; cpu++) {
+        unsigned first = cpu % all / cores * cores, last = first + cores - 1;
+        if (threads == 1)
+            snprintf(text, sizeof text, "%u-%u\n", first, last);
+        else
+            snprintf(text, sizeof text, "%u-%u,%u-%u\n", first, last, first + all,
+                     last + all);
         write_cache(cpu, text);
     }
 }
@@ -82,7 +72,7 @@ static struct cohorts read_as(enum cohort_choice choice)
 
 static void check_rule(void)
 {
-    write_server(4, 3, "0-1\n");
+    write_machine(4, 3, 2, "0-1\n");
     struct cohorts found = read_as(COHORTS_AUTO);
     CHECK(found.by_cache);
     CHECK_EQUAL(found.count, 4);
@@ -97,13 +87,13 @@ static void check_rule(void)
     CHECK(!read_as(COHORTS_AUTO).by_cache);
     CHECK(read_as(COHORTS_CACHE).by_cache);
     clear();
-    write_desktop(4, 3);
+    write_machine(4, 3, 1, "0\n");
     CHECK_EQUAL(read_as(COHORTS_AUTO).count, 4);
     clear();
-    write_desktop(4, 2);
+    write_machine(4, 2, 1, "0\n");
     CHECK(!read_as(COHORTS_AUTO).by_cache);
     clear();
-    write_server(8, 1, "0\n"); /* as in virtual machines */
+    write_machine(8, 1, 2, "0\n"); /* as in virtual machines */
     CHECK(!read_as(COHORTS_AUTO).by_cache);
     CHECK_EQUAL(read_as(COHORTS_CACHE).count, 8);
     clear();
@@ -112,7 +102,7 @@ static void check_rule(void)
 /* Neighbours share a cohort if there are more caches than the locks have queues. */
 static void check_many(void)
 {
-    write_server(32, 2, "0-1\n");
+    write_machine(32, 2, 2, "0-1\n");
     struct cohorts found = read_as(COHORTS_AUTO);
     CHECK(found.by_cache);
     CHECK_EQUAL(found.count, COHORTS_MAX);
@@ -132,7 +122,7 @@ static void check_holes(void)
 {
     CHECK_EQUAL(read_as(COHORTS_CACHE).count, 1);
     const char *bad[] = {"", "\n", "8\n", "7-3\n", "x\n", "0-99999\n"};
-    write_server(4, 4, "0\n");
+    write_machine(4, 4, 2, "0\n");
     for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         write_cache(4, bad[i]);
         struct cohorts found = read_as(COHORTS_CACHE);
