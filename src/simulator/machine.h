@@ -27,8 +27,8 @@
  *     moesi-broadcast      the home directory is on the path of each transfer, but does
  *                          not track sharers: a store to a shared line probes all
  *     moesi-directory      the same with a directory that tracks sharers
- *     moesi-grouped        the same between places; the cache of a place knows what its
- *                          cores hold, and answers them
+ *     moesi-grouped        the same between places; within a place, the last-level
+ *                          cache knows who has a line, and the home is not asked
  *     mesif-inclusive      an inclusive last-level cache in each place; the nearest
  *                          holder responds
  *     home                 stores and atomics execute at the line's home (LLC bank or
@@ -56,9 +56,9 @@
  *   model.store_buffer             entries of the store buffer
  *   model.misses_in_flight independent misses that a core can have in flight; 1: the
  *                          core executes in order
- *   model.migratory        at so many distances, nearest first, a load takes a line
- *                          from the core that has modified it, as a store is likely to
- *                          follow; at others, both have a copy
+ *   model.migratory        number of distances, nearest first, at which a load takes a
+ *                          modified line away from its owner, because a store is likely
+ *                          to follow; at the other distances, the owner keeps a copy
  *   model.hashed_home      1: the homes of lines are hashed over all places; 0: a line
  *                          has its home in the place that first touched its page
  *   model.cold_after model.cold_start   cycles that are added after a pause of at least

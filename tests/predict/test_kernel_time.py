@@ -29,7 +29,7 @@ WITHIN = 0.02
 
 
 def split(user: float, system: float, cpu: float = 1.0, **ticks: float) -> Synthetic:
-    """Return workers with these CPU times, and other sums, in seconds."""
+    """Return a trace whose workers have these CPU times and other sums, in seconds."""
     made = synthetic(cpu=round(cpu * SECOND))
     _, *workers = made.records[ChunkKind.THREADS]
     for worker in workers:

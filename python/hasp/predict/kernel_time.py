@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How much of the time that threads compute they spend in the kernel.
+"""How much of what threads compute is in the kernel.
 
 The recorder stores the CPU time of each thread in user mode and in the kernel. Most
 kernels estimate the two by looking at each tick which of them a CPU is in.
@@ -33,17 +33,17 @@ def kernel_ns(
         own = [threads[number] for number in one.threads if number in threads]
         if not own or any(thread.system_ns is None for thread in own):
             return None
-        computed = outside + _held_ns(one, own) / factor
+        computed = outside + _recorded_holds_ns(one, own) / factor
         user = sum((thread.user_ns or 0) - thread.overhead_ns for thread in own)
         system = sum(thread.system_ns or 0 for thread in own)
-        # A wait takes time in the kernel, too, to fall asleep and to wake up. That is
-        # part of the wait, and what threads computed has no room for it.
+        # Threads that wait spend time in the kernel, too, to fall asleep and to wake
+        # up. That belongs to the wait, and has no room in the time that they computed.
         found += min(system, max(0.0, computed - max(user, 0)))
     return found
 
 
-def _held_ns(customer: Customer, own: Sequence[Thread]) -> float:
-    """Return how long its threads held locks, without their waits for locks."""
+def _recorded_holds_ns(customer: Customer, own: Sequence[Thread]) -> float:
+    """Return how long a customer's threads held locks, less their waits for others."""
     locked = customer.population * customer.locked_ns
     return max(0.0, locked - sum(thread.wait_ns for thread in own))
 

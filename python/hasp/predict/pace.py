@@ -177,7 +177,7 @@ def computing_share(site: Site) -> float:
 
 
 def _site(load: Load, at: int, roles: Sequence[Role]) -> LoadSite:
-    """Return a site whose holds take as much longer as those of the threads that scale.
+    """Return a site with its hold time scaled as in the roles that scale.
 
     `roles` are those of the load, with their new times.
     """
@@ -190,7 +190,10 @@ def _site(load: Load, at: int, roles: Sequence[Role]) -> LoadSite:
 
 
 def _role(load: Load, role: Role, slower: float, shares: Sequence[float]) -> Role:
-    """Return a role with its new times; `shares` are the computing shares of sites."""
+    """Return a role with its new times.
+
+    `shares`: for each site, the share of a hold in which the holder computes.
+    """
     held, kernel = sum(held_ns(load, role)), role.kernel_ns or 0.0
     between = min(kernel, role.gap_ns)
     inside = (kernel - between) / held if held else 0.0

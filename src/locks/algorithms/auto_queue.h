@@ -55,8 +55,8 @@ static inline void auto_queue_spin(struct lock *lock, struct waiter *self,
                                    uint32_t policy)
 {
     auto_spin_for_grant(self, auto_long_spin_of(policy));
-    /* Once it is granted, the others wait for the caller, and the lock's line may be
-     * far away. */
+    /* A granted waiter does not read the policy: all others wait for it, and another
+     * place may have the lock's line. */
     if (!still_waiting(load_relaxed(&self->cell)))
         return;
     int most = auto_policy(lock) == AUTO_COHORTS ? AUTO_LONGER : AUTO_LONG;

@@ -172,8 +172,7 @@ static inline void cohort_node_give(struct waiter *node)
     DEFAULT_BEFORE_RELEASE(name)                                                       \
     static inline bool name##_trylock(struct lock *lock)                               \
     {                                                                                  \
-        /* A ticket lock's trylock would repair the upper level only. */               \
-        /* Before the trylock of a ticket lock can repair the upper level alone. */    \
+        /* A ticket lock's own trylock would repair the upper level only. */           \
         fork_repair_in_child(lock, name##_forget);                                     \
         return global_level.trylock(lock);                                             \
     }                                                                                  \

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hasp.lab.host.rows import of_kind
@@ -36,17 +36,7 @@ def places_of(rows: Sequence[Row]) -> Places:
     if not even or len(groups[0]) % threads:
         threads, groups, even = 1, [[row["cpu"] for row in cpus]], False
     names: dict[str, str] = {}
-    # In the order of the pairs, which decides between relations of unknown nearness.
-    inner, outer = [
-        list(
-            dict.fromkeys(
-                name
-                for (one, other), name in relation.items()
-                if _same(groups, one, other) == near
-            )
-        )
-        for near in (True, False)
-    ]
+    inner, outer = (_names(relation, groups, within) for within in (True, False))
     if threads > 1:
         names[SAME_CORE] = CORE
         inner = [name for name in inner if name != CORE]
@@ -73,6 +63,22 @@ def places_of(rows: Sequence[Row]) -> Places:
         names,
         between,
         even,
+    )
+
+
+def _names(
+    relation: Mapping[tuple[int, int], str],
+    groups: Sequence[Sequence[int]],
+    within: bool,
+) -> list[str]:
+    """Return the relations within groups, or else between them.
+
+    They are in the order of the pairs, which decides if their nearness is not known.
+    """
+    return list(
+        dict.fromkeys(
+            name for pair, name in relation.items() if _same(groups, *pair) == within
+        )
     )
 
 

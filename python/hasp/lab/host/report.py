@@ -212,8 +212,8 @@ def _wakeups(out: Console, rows: Sequence[Row]) -> None:
     wakeups = of_kind(rows, "wakeup")
     if not wakeups:
         return
-    words = "waking a thread on another CPU, by how long that CPU had been idle"
-    out.print(words, style="bold")
+    title = "waking a thread on another CPU, by how long that CPU had been idle"
+    out.print(title, style="bold")
     form = table()
     for heading in ("idle", *WAKEUPS.values()):
         form.add_column(heading, justify="right", no_wrap=True)
@@ -223,8 +223,8 @@ def _wakeups(out: Console, rows: Sequence[Row]) -> None:
             for row in wakeups
             if row["idle_us"] == idle_us
         }
-        words = format_duration(idle_us / 1e6)
-        form.add_row(words, *(cells.get(name, DASH) for name in WAKEUPS))
+        idle = format_duration(idle_us / 1e6)
+        form.add_row(idle, *(cells.get(name, DASH) for name in WAKEUPS))
     out.print(form)
     out.print()
 

@@ -28,8 +28,8 @@ from hasp.lab.host.pairs import Cast
 from hasp.lab.host.samples import TRIMMED_SHARE, Figure, figure_of
 from hasp.lab.host.target import Row
 
-# Medians: on a virtual machine, up to half of the calls that woke a halted CPU took
-# 100 us instead of 5, as if the caller had lost its own CPU.
+# Wake-ups have medians: on a virtual machine, up to half of the calls that woke a
+# halted CPU took 100 us instead of 5, as if the hypervisor had preempted the caller.
 TRIMMED = {"wakeup": 0.5}
 
 
@@ -211,7 +211,8 @@ class Results:
     def _wakeups(self) -> Iterator[Row]:
         for key, figure in self.figures.items():
             if key[0] == "wakeup":
-                # As above; halted CPUs and those that still poll make two groups.
+                # As for waits, bimodal samples are not suspicious: a CPU may be halted,
+                # or still poll.
                 values = figure.as_json(self.cycles_per_ns)
                 yield _row("wakeup", {"name": key[1], "idle_us": key[2]}, values)
 

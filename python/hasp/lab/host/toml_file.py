@@ -46,7 +46,7 @@ PAUSING_SHARE, PARKED_SHARE = 0.9, 0.25
 TRANSFER_LOCAL_PJ, TRANSFER_REMOTE_PJ = 2000, 20000
 CALLS_OF_A_SWITCH = 2  # the measured switch includes a wake-up call and one that sleeps
 LAG = (6, 6)  # the Linux that schedules by it: src/simulator/fairness.h
-# Typical of processors whose name has this word; of others, the last one.
+# By a word in the processor's name. The empty word is in every name.
 PROTOCOLS = {
     "Intel": "mesif-inclusive",
     "EPYC": "moesi-grouped",
@@ -276,7 +276,8 @@ def _latency(
 
 
 def _model(body: _Text, rows: Sequence[Row], places: Places) -> None:
-    # No line moves between threads of a core, so that distance counts with the next.
+    # Threads of a core share its caches, so no line moves at that distance. It counts
+    # as migratory if the next one does.
     within_core = 1 if places.threads_per_core > 1 else 0
     takes = [
         loads_take_modified(rows, places.relation[distance])
@@ -308,7 +309,7 @@ def _scheduler(body: _Text, rows: Sequence[Row], rate: float) -> None:
 
 
 def _wakeups(body: _Text, rows: Sequence[Row]) -> None:
-    """Add what wake-ups cost by idle time: each figure from the measured time on."""
+    """Add the table of wake-ups. A figure holds from its measured idle time on."""
     calls = [row["cycles"] for row in of_kind(rows, "wait") if row["name"] == "call"]
     found = {
         (row["name"], row["idle_us"]): row["cycles"] for row in of_kind(rows, "wakeup")
