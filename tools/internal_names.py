@@ -80,6 +80,15 @@ class Names:
 
     def add(self, text: str) -> None:
         """Add what one header declares."""
+        self._merge(_of_header(text))
+
+    def _merge(self, others: Names) -> None:
+        self.declared |= others.declared
+        self.arguments |= others.arguments
+        self.before |= others.before
+        self.after |= others.after
+
+    def _read(self, text: str) -> None:
         lines, rest = directives(text)
         for line in lines:
             found = DEFINE.match(line)
@@ -94,8 +103,7 @@ class Names:
 
     def add_calls(self, text: str) -> None:
         """Add the names that a source, whose own names are private, gives to macros."""
-        for statement in statements(code(directives(text)[1])):
-            self._add_arguments(statement)
+        self._merge(_of_calls(text))
 
     def _add_arguments(self, words: list[str]) -> None:
         if len(words) > 1 and words[0].isupper() and words[1] == "(":
@@ -142,6 +150,21 @@ class Names:
             or (word.endswith(end) and word.removesuffix(end) in self.arguments)
             for end in self.after
         )
+
+
+@cache  # most headers are included by most others
+def _of_header(text: str) -> Names:
+    names = Names()
+    names._read(text)
+    return names
+
+
+@cache
+def _of_calls(text: str) -> Names:
+    names = Names()
+    for statement in statements(code(directives(text)[1])):
+        names._add_arguments(statement)
+    return names
 
 
 def prefixed(name: str) -> str:

@@ -93,6 +93,7 @@ class Tree:
 
     root: Path
     texts: dict[Path, str] = field(default_factory=dict)
+    included: dict[Path, list[Path]] = field(default_factory=dict)
 
     def find(self, name: str, by: Path) -> Path:
         for folder in ("include", "src", "src/platform/library"):
@@ -113,10 +114,17 @@ class Tree:
             current = left.pop()
             if current not in reached:
                 reached.add(current)
-                for found in INCLUDE.finditer(self.read(current)):
-                    if found[1]:
-                        left.append(self.find(found[1], current))
+                left += self.directly_included(current)
         return reached
+
+    def directly_included(self, path: Path) -> list[Path]:
+        if path not in self.included:
+            self.included[path] = [
+                self.find(found[1], path)
+                for found in INCLUDE.finditer(self.read(path))
+                if found[1]
+            ]
+        return self.included[path]
 
 
 @dataclass
