@@ -30,6 +30,12 @@ PYTEST ?=
 WITH_TOOLS := PATH="$(CURDIR)/$(BIN):$$PATH"
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Where Python must not write compiled modules beside their sources, as in many containers,
+# every process compiles all that it imports. So they are kept, but in the environment.
+ifdef PYTHONDONTWRITEBYTECODE
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX ?= $(CURDIR)/$(VENV)/pycache
+endif
 # Tests use what is built here, all else what is installed in the environment.
 test test-all docs cases: export HASP_NATIVE_DIR := $(CURDIR)/$(BUILD)
 
