@@ -11,7 +11,12 @@ from preload import matrix
 pytestmark = pytest.mark.timeout(3 * matrix.TIME_LIMIT + 60)
 
 
+PARKING = [lock for lock in matrix.locks() if lock.parks]
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if metafunc.function is not test_program:
+        return
     pairs = []
     for program in matrix.programs():
         for lock in matrix.locks():
@@ -23,8 +28,23 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize(("program", "lock"), pairs)
 
 
+# Divisor for the rounds in `make test` of locks that do not spin.
+BRIEF_DIVISOR = 4
+
+
 def test_program(program: str, lock: matrix.Lock) -> None:
-    outcomes = matrix.run_program(program, lock)
+    brief = {"CHECK_ROUNDS_DIVISOR": str(BRIEF_DIVISOR)} if lock.parks else {}
+    judge(program, lock, matrix.run_program(program, lock, brief))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lock", PARKING, ids=lambda lock: lock.label)
+@pytest.mark.parametrize("program", matrix.programs())
+def test_all_rounds(program: str, lock: matrix.Lock) -> None:
+    judge(program, lock, matrix.run_program(program, lock))
+
+
+def judge(program: str, lock: matrix.Lock, outcomes: list[matrix.Outcome]) -> None:
     matrix.fail_if_any(outcomes, f"{program} under {lock.label}")
     if all(outcome.status == "skipped" for outcome in outcomes):
         pytest.skip(outcomes[0].text.strip())
