@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+import warm_hasp
 from lock_list import ROOT
 
 RUN_HASP = "import sys; from hasp.cli.main import main; sys.exit(main())"
@@ -206,9 +207,11 @@ def cli(environment: dict[str, str], tmp_path: Path) -> Cli:
     """Return cli(*words, **environment), which runs `hasp` in a folder of its own."""
 
     def run(*words: object, **extra: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        found = {**environment, **extra}
+        done = warm_hasp.run([*map(str, words)], found, tmp_path)
+        return done or subprocess.run(
             [sys.executable, "-c", RUN_HASP, *map(str, words)],
-            env={**environment, **extra},
+            env=found,
             cwd=tmp_path,
             stdin=subprocess.DEVNULL,
             capture_output=True,
