@@ -223,3 +223,12 @@ def test_a_program_without_locks_can_be_compared(diff):
     assert status == 0
     assert "exists only before" in out
     assert "b0.trace: the program used no lock" in err
+
+
+def test_a_damaged_trace_is_named(diff):
+    cut = "b0.trace is cut off: it has 100 of 200 bytes"
+    after = replace(run_of(2), damaged=True, warnings=(cut,))
+    _, out, _ = diff(run_of(1), after)
+    assert cut in " ".join(out.split())
+    _, out, _ = diff(run_of(1), run_of(2))
+    assert "cut off" not in out

@@ -121,6 +121,8 @@ def caveats(found: Difference) -> list[str]:
             said.append(f"{name}: {listed(before)} before, {listed(after)} after")
     if any(not one.ended for one in (*found.before, *found.after)):
         said.append("some of the programs were killed or are still running")
+    damaged = [one for one in (*found.before, *found.after) if one.damaged]
+    said += dict.fromkeys(words for one in damaged for words in one.warnings)
     addresses = [site for site in found.sites if "+0x" in site.name]
     if addresses and any(site.status != BOTH for site in addresses):
         said.append(
