@@ -52,7 +52,8 @@ def confidence_in(facts: Facts, lead: Cause) -> Confidence:
         grave.append(_disturbed(granted, profile.neighbour))
     waits = sum(one.use.contended for one in facts.sites)
     if lead.site is not None and lead.id not in WITHOUT_WAITS and waits < FEW:
-        slight.append(f"only {waits} acquisitions waited: record for longer")
+        noun = "acquisition" if waits == 1 else "acquisitions"
+        slight.append(f"only {waits} {noun} waited: record for longer")
     elif profile.duration_ns < SHORT:
         slight.append(f"the run took {time(profile.duration_ns)}: record for longer")
     if profile.overhead.share > COSTLY:

@@ -71,3 +71,13 @@ def test_a_single_writer_that_waits_for_several_reads_starves() -> None:
     found = diagnose(replace(made, sites=(replace(one, threads=threads),)))
     assert found.lead.id == "starved-writers", found.sentence
     assert found.lead.saves > 0.05
+
+
+def test_a_writer_that_waited_once_is_one_acquisition() -> None:
+    reads, writes = use(20_000, 0, 0, 320 * US), use(2, 1, 2000 * MS, US)
+    made = rwlock(reads, writes)
+    (one,) = made.sites
+    stats = {Operation.READ: reads, Operation.WRITE: writes}
+    threads = {2: {Operation.WRITE: writes}, 3: {Operation.READ: reads}}
+    found = diagnose(replace(made, sites=(replace(one, stats=stats, threads=threads),)))
+    assert "only 1 acquisition waited: record for longer" in found.confidence.lines
