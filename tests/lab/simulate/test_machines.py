@@ -11,6 +11,7 @@ from lock_list import ROOT
 
 from hasp.base.document import Document
 from hasp.base.errors import HaspError
+from hasp.cli.main import main
 from hasp.lab.simulate.machines.flat import flatten
 from hasp.lab.simulate.machines.machine import (
     CONSTANTS_FILE,
@@ -298,6 +299,25 @@ def test_locks_see_what_the_file_says() -> None:
     assert "\ncohorts 2\n" in flatten(load("arm-128"))  # tiles have no such cache
     with pytest.raises(HaspError, match="unknown cohorts 'die'"):
         short("cores = 4 }", 'cores = 4, cohorts = "die" }')
+
+
+def test_a_count_outside_its_limits_is_named_with_them() -> None:
+    with pytest.raises(HaspError, match="0 is not a whole number from 1 to 2048"):
+        short("dies = 3", "dies = 0")
+
+
+def test_only_an_estimate_is_called_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "short.toml"
+    file.write_text(SHORT)
+    run = ["--locks", "mcs", "--threads", "1", "--duration", "10us"]
+    assert main(["simulate", "--machine", str(file), *run]) == 0
+    said = capsys.readouterr().out
+    assert "Loads and stores are derived" in said
+    assert "estimates" not in said
+    assert main(["simulate", "--machine", "epyc-192", *run]) == 0
+    assert "Its latencies are estimates" in capsys.readouterr().out
 
 
 def test_levels_that_the_machine_lacks_are_not_asked_for() -> None:

@@ -96,8 +96,9 @@ def _local(document: Document, key: str) -> int:
 def _number(document: Document, keys: tuple[str, str], most: int) -> int:
     value = document.get(keys)
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
-        words = "missing" if value is None else f"{value!r} is not such a number"
-        document.fail(keys, words, f"write a whole number from 1 to {most}")
+        numbers = f"a whole number from 1 to {most}"
+        words = "missing" if value is None else f"{value!r} is not {numbers}"
+        document.fail(keys, words, f"write {numbers}")
     return value
 
 
