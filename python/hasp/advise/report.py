@@ -11,7 +11,7 @@ from hasp.base.output import console, table
 from hasp.locks.kinds import kind_of
 from hasp.profile.diagnosis.rules import Condition, Rule, Rules
 from hasp.profile.diagnosis.unmeasured import unmeasured_lines
-from hasp.profile.diagnosis.verdict import SiteVerdict, Verdict
+from hasp.profile.diagnosis.verdict import KindAdvice, SiteVerdict, Verdict
 from hasp.profile.diagnosis.words import quantity
 from hasp.profile.report import headline
 
@@ -124,7 +124,7 @@ def _print_reasons(verdict: Verdict, out: Console) -> None:
         for line in verdict.evidence:
             say(out, line, "- ")
     for site in verdict.sites[:MOST_SITES]:
-        _print_site(site, out)
+        _print_site(site, verdict.other_kinds, out)
     more = len(verdict.sites) - MOST_SITES
     if more > 0:
         out.print()
@@ -151,7 +151,7 @@ def heading(out: Console, text: str) -> None:
     out.print(text, style="bold")
 
 
-def _print_site(site: SiteVerdict, out: Console) -> None:
+def _print_site(site: SiteVerdict, kinds: Sequence[KindAdvice], out: Console) -> None:
     heading(out, site.name)
 
     def line(name: str, words: str) -> None:
@@ -164,7 +164,8 @@ def _print_site(site: SiteVerdict, out: Console) -> None:
     if site.keep:
         line("keep", site.keep.removeprefix("keep "))
     else:
-        line("take", site.recommendation or "what it has")
+        taken = next((one.option for one in kinds if one.site == site.site), None)
+        line("take", taken or site.recommendation or "what it has")
     line("or", ", ".join(site.alternatives))
     for kind in site.avoid:
         line("avoid", kind)

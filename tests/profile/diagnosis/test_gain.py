@@ -115,6 +115,16 @@ def test_the_bound_can_be_set() -> None:
     assert not site.keep
 
 
+def test_no_rwlock_is_both_kept_and_replaced() -> None:
+    measured = features(filled(), load())
+    rwlock = replace(measured.sites[0], kind="rwlock", read_share=0.998)
+    verdict = judge(replace(measured, sites=(rwlock,)), load(), locks())
+    assert [advice.site for advice in verdict.other_kinds] == [rwlock.site]
+    assert verdict.sites[0].keep == ""
+    assert "keep" not in verdict.sentence
+    assert "hasp run --rwlock bravo+rw-futex" in verdict.sentence
+
+
 def test_slow_handovers_only_cost_idle_cpus() -> None:
     idle, busy = first(slow(2)).gain, first(slow(4)).gain
     assert idle is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hasp.locks.native import LockInfo
 from hasp.profile.diagnosis.choose import Choice, choose, satisfies
@@ -13,7 +14,7 @@ from hasp.profile.diagnosis.features import Features, SiteFeatures
 from hasp.profile.diagnosis.other_kinds import other_kinds
 from hasp.profile.diagnosis.proven import NOTHING, Proven
 from hasp.profile.diagnosis.rules import Advice, Rule, Rules
-from hasp.profile.diagnosis.verdict import SiteVerdict, Verdict
+from hasp.profile.diagnosis.verdict import KindAdvice, SiteVerdict, Verdict
 from hasp.profile.diagnosis.words import (
     BOTTLENECKS,
     QUALITIES,
@@ -52,11 +53,15 @@ def judge(
         if site.site in found.hot
         or any(item.rule.bottleneck for item in fired[site.site])
     ]
+    kinds = other_kinds(features)
+    # The bound that keeps a mutex's algorithm does not speak of other kinds.
+    changed = {advice.site for advice in kinds}
+    sites = [replace(site, keep="") if site.site in changed else site for site in sites]
     sites.sort(key=_weight, reverse=True)
     program = [item.rule for item in fired[None]]
     names = {site.site: site.name for site in features.sites}
     return Verdict(
-        sentence=_sentence(features, sites, found.locks_matter),
+        sentence=_sentence(features, sites, kinds, found.locks_matter),
         evidence=tuple(evidence(found.fired, names)),
         locks_matter=found.locks_matter and bool(sites),
         bottlenecks=_distinct([name for site in sites for name in site.bottlenecks]),
@@ -67,7 +72,7 @@ def judge(
         sites=tuple(sites),
         features=features,
         objective=objective,
-        other_kinds=other_kinds(features),
+        other_kinds=kinds,
         winner=proven.winner,
     )
 
@@ -77,7 +82,10 @@ def _distinct(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def _sentence(
-    features: Features, sites: Sequence[SiteVerdict], locks_matter: bool
+    features: Features,
+    sites: Sequence[SiteVerdict],
+    kinds: Sequence[KindAdvice],
+    locks_matter: bool,
 ) -> str:
     lock = features.lock
     if not sites:
@@ -88,11 +96,13 @@ def _sentence(
     if not locks_matter:
         if first.keep:
             return no_bottleneck(features)
-        answer = _answer(first, lock)
+        answer = _answer(first, kinds, lock)
         return f"{no_bottleneck(features)}; {trouble} at {first.name}: {answer}"
     if not trouble:
         trouble = f"{'now and then' if first.level else 'hardly ever'} threads wait"
-    return sentence(first.features, first.bottlenecks, trouble, _answer(first, lock))
+    return sentence(
+        first.features, first.bottlenecks, trouble, _answer(first, kinds, lock)
+    )
 
 
 def _weight(site: SiteVerdict) -> tuple[bool, float]:
@@ -258,8 +268,11 @@ def _both(
     return [name for name in dict.fromkeys(ordered) if name != names[0]][:ALTERNATIVES]
 
 
-def _answer(site: SiteVerdict, lock: str) -> str:
+def _answer(site: SiteVerdict, kinds: Sequence[KindAdvice], lock: str) -> str:
     """Return the advice for the worst site."""
+    for advice in kinds:
+        if advice.site == site.site:
+            return f"take {advice.algorithm} (`hasp run {advice.option}`)"
     if site.recommendation:
         return taken_words(site.recommendation, site.features)
     if site.keep:

@@ -57,7 +57,10 @@ def _rwlock(site: SiteFeatures, reads: float) -> KindAdvice:
     much = "nearly all" if 0.995 <= reads < 1.0 else percent(reads)
     share = f"{much} of its acquisitions read"
     if reads >= MOSTLY_READ:
-        because = f"{share}; a read that writes no shared line does not delay others"
+        because = (
+            f"{share}; a read that writes no shared line does not delay others, and "
+            "a waiting writer stops new readers"
+        )
         return _advice(RWLOCK, site, FOR_READERS, because)
     few = "only " if reads < HALF else ""
     because = f"{few}{share}; its waiters spin before they sleep, and writers get turns"
