@@ -58,3 +58,11 @@ def test_elements_of_an_array_are_stripes_even_if_they_are_not_used() -> None:
 def test_locks_of_separate_objects_that_are_not_used_are_not_stripes() -> None:
     found = diagnose(only_one_used([128, 4096, 272]))
     assert "uneven-stripes" not in [one.id for one in (found.lead, *found.others)]
+
+
+def test_a_lock_by_itself_is_no_element_of_an_array_of_its_creator() -> None:
+    """As the only shard of one cache, beside the shards of another."""
+    apart = only_one_used([65_536, *[128] * 14])
+    assert "uneven-stripes" not in [
+        one.id for one in (diagnose(apart).lead, *diagnose(apart).others)
+    ]

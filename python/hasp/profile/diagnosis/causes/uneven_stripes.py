@@ -61,12 +61,19 @@ def detect(one: SiteFacts) -> Cause | None:
 
 
 def _is_array(locks: list[Lock]) -> bool:
-    """Return true if the locks lie at equal distances in memory."""
+    """Return true if the locks lie at equal distances in memory.
+
+    The most used one must be among these: beside an array, a creator may have made it
+    by itself, for a cache with one shard, say. Then no key reaches the others.
+    """
     places = sorted(lock.address for lock in locks)
     gaps = [after - before for before, after in pairwise(places)]
     if len(gaps) < STRIPES - 1:
         return False
-    return gaps.count(min(gaps)) >= REGULAR * len(gaps)
+    least = min(gaps)
+    hottest = max(locks, key=lambda lock: lock.acquisitions).address
+    beside = {hottest - least, hottest + least}
+    return gaps.count(least) >= REGULAR * len(gaps) and not beside.isdisjoint(places)
 
 
 def _computes(one: SiteFacts) -> bool:
