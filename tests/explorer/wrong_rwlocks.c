@@ -26,7 +26,8 @@ static bool is_right(unsigned index)
     return is_judged(cases[index].name, client, cases[index].verdict);
 }
 
-int main(void)
+int main(int count, char **words)
 {
-    return judge_all(is_right, sizeof cases / sizeof cases[0]);
+    (void)count;
+    return judge_all(is_right, sizeof cases / sizeof cases[0], words);
 }
