@@ -16,6 +16,7 @@ struct run_queue {
 };
 
 struct schedule schedules[THREADS_MAX];
+switch_monitor *scheduler_monitor;
 bool scheduler_shares;
 static struct run_queue run_queues[CPUS_MAX];
 static unsigned idle; /* CPUs without a thread */
@@ -120,6 +121,8 @@ static void dispatch(struct thread *thread, unsigned cpu, uint64_t now)
     run_queue->current = run_queue->last = thread->index;
     run_queue->since = now;
     schedule->on = true;
+    if (scheduler_monitor)
+        scheduler_monitor(thread, true, now);
     if (schedule->due)
         resume_at(thread, now + schedule->left);
     else if (schedule->computing)
@@ -294,6 +297,8 @@ static void deschedule(struct thread *thread, uint64_t now)
     schedule->off_since = now;
     schedule->computing = thread->state == THREAD_RUNS;
     schedule->watching = thread->state == THREAD_WATCHES;
+    if (scheduler_monitor)
+        scheduler_monitor(thread, false, now);
 }
 
 void scheduler_sleeps(struct thread *thread, uint64_t now)

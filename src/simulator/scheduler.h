@@ -33,6 +33,10 @@ struct schedule {
 };
 extern struct schedule schedules[];
 
+/* See monitor.h; NULL: there is none. */
+typedef void switch_monitor(const struct thread *thread, bool runs, uint64_t now);
+extern switch_monitor *scheduler_monitor;
+
 extern bool scheduler_shares; /* threads have had to queue for CPUs in this run */
 
 /* Call this before threads start. */

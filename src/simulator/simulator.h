@@ -17,6 +17,7 @@
  *   routes       latencies by protocol and distance
  *   requests     how a request for a line is served
  *   stores       store buffers
+ *   monitor      code that runs when threads get or lose CPUs
  *   ahead        accesses that begin before they are executed
  *   clock        simulated time in other units
  *   transactions hardware transactions

@@ -115,6 +115,19 @@ def test_threads_that_outnumber_the_cpus_make_progress(
     assert record["operations"] > 5
 
 
+def test_flexguard_s_waiters_sleep_while_a_thread_that_they_need_has_no_cpu(
+    published: Callable[..., dict[str, Any]],
+) -> None:
+    """Two threads share each CPU; the waiters of mcs spin until its thread is back."""
+    words = ("--workload=oversubscribed", "--threads=96", "--duration-ns=15000000")
+    words += ("think_ns=1000", "jitter_percent=10")
+    throughput = {
+        lock: published(f"--lock={lock}", *words)["throughput_mops"]
+        for lock in ("flexguard", "mcs")
+    }
+    assert throughput["flexguard"] > 2 * throughput["mcs"]
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_a_waker_s_store_is_visible_before_it_looks_for_sleepers(
     published: Callable[..., dict[str, Any]], a64: Path, seed: int

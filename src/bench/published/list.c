@@ -8,6 +8,7 @@
 #include "bench/published/cohort.h"
 #include "bench/published/fc_mcs.h"
 #include "bench/published/fissile.h"
+#include "bench/published/flexguard.h"
 #include "bench/published/hapax.h"
 #include "bench/published/hclh.h"
 #include "bench/published/hemlock.h"
@@ -100,7 +101,8 @@ uint32_t published_threads(void)
     FORM(fc_mcs, "fc-mcs", fc_mcs, NO_TRYLOCK, NOTHING)                                \
     FORM(shfl, "shfl", shfl, HAS_TRYLOCK, NOTHING)                                     \
     FORM(fissile, "fissile", fissile, HAS_TRYLOCK, NOTHING)                            \
-    FORM(malthusian, "malthusian", malthusian, NO_TRYLOCK, WITH(PUBLISHED_PLAIN))
+    FORM(malthusian, "malthusian", malthusian, NO_TRYLOCK, WITH(PUBLISHED_PLAIN))      \
+    FORM(flexguard, "flexguard", flexguard, HAS_TRYLOCK, NOTHING)
 
 #define HAS_TRYLOCK(name, prefix, ...)                                                 \
     static bool name##_trylock(struct lock *lock)                                      \
