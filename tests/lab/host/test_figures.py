@@ -13,6 +13,7 @@ from hasp.base.interference import Interference
 from hasp.lab.host import doubts
 from hasp.lab.host import pairs as plan
 from hasp.lab.host.clusters import disagreements, levels
+from hasp.lab.host.rows import trimmed_share
 from hasp.lab.host.samples import Figure, figure_of, modes
 from hasp.lab.host.topology import CORE, PACKAGE, Cache, Cpu, Topology, cpus_of, parse
 
@@ -63,6 +64,13 @@ def test_a_figure_may_be_the_median_of_each_burst() -> None:
         assert found is not None
         assert found.cycles == pytest.approx(200, abs=9)
     assert figure(cycles).cycles > 1000
+
+
+def test_wakeups_are_medians() -> None:
+    wakeups = [("wait", "wake"), ("wait", "waking"), ("wakeup", "wake", 50)]
+    others = [("wait", "switch"), ("pair", 0, 1), ("load", "l1", 4096)]
+    assert [trimmed_share(key) for key in wakeups] == [0.5] * 3
+    assert all(trimmed_share(key) < 0.5 for key in others)
 
 
 def test_one_bad_burst_does_not_move_a_figure() -> None:

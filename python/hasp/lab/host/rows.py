@@ -28,9 +28,15 @@ from hasp.lab.host.pairs import Cast
 from hasp.lab.host.samples import TRIMMED_SHARE, Figure, figure_of
 from hasp.lab.host.target import Row
 
-# Wake-ups have medians: on a virtual machine, up to half of the calls that woke a
-# halted CPU took 100 us instead of 5, as if the hypervisor had preempted the caller.
-TRIMMED = {"wakeup": 0.5}
+
+def trimmed_share(key: tuple[Any, ...]) -> float:
+    """Return the share of a burst's samples to leave out at each end.
+
+    Wake-ups have medians: on a virtual machine, up to half of the calls that woke a
+    halted CPU took 100 us instead of 5, as if the hypervisor had preempted the caller.
+    """
+    wakes = key[0] == "wakeup" or key[:2] in (("wait", "wake"), ("wait", "waking"))
+    return 0.5 if wakes else TRIMMED_SHARE
 
 
 def of_kind(rows: Iterable[Row], kind: str) -> list[Row]:
@@ -78,7 +84,7 @@ class Results:
         self.figures = {
             key: figure
             for key, bursts in session.bursts.items()
-            if (figure := figure_of(bursts, TRIMMED.get(key[0], TRIMMED_SHARE)))
+            if (figure := figure_of(bursts, trimmed_share(key)))
         }
         self.doubts: list[Doubt] = []
 
