@@ -22,7 +22,7 @@ from hasp.base.files import write_file
 
 if TYPE_CHECKING:
     # Imported here because rich takes long to load.
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions, RenderResult
     from rich.table import Table
     from rich.text import Text
 
@@ -81,9 +81,8 @@ def table(*, title: str = "", caption: str = "") -> Table:
     """Return an empty table without a frame, with a rule below the headings."""
     # Imported here because rich takes long to load.
     from rich import box
-    from rich.table import Table
 
-    return Table(
+    return _table_class()(
         title=title or None,
         caption=caption or None,
         title_justify="left",
@@ -96,6 +95,31 @@ def table(*, title: str = "", caption: str = "") -> Table:
         pad_edge=False,
         padding=(0, 1, 0, 0),
     )
+
+
+@cache
+def _table_class() -> type[Table]:
+    # Imported here because rich takes long to load.
+    from rich.segment import Segment
+    from rich.table import Table
+
+    class BareTable(Table):
+        """A table whose lines end with their last cell's text, not with blanks."""
+
+        def __rich_console__(
+            self, console: Console, options: ConsoleOptions
+        ) -> RenderResult:
+            parts = super().__rich_console__(console, options)
+            segments = (part for part in parts if isinstance(part, Segment))
+            for line in Segment.split_lines(segments):
+                while line and not line[-1].text.rstrip():
+                    line.pop()
+                yield from line[:-1]
+                if line:
+                    yield Segment(line[-1].text.rstrip(), line[-1].style)
+                yield Segment.line()
+
+    return BareTable
 
 
 def add_json_option(
