@@ -269,8 +269,8 @@ def assumptions(options: Options, profile: Profile, answer: Answer) -> str:
             f"{_at_speed(answer.pace)} the simulation reaches "
             f"{with_range(answer.baseline)} times the recording."
         )
-    estimated = any(key.startswith("latency") for key in options.machine.estimates)
-    source = " Its latencies are estimates." if estimated else ""
+    words = options.machine.latency_words
+    source = f" {words}" if words else ""
     gap = short_time(load.roles[0].gap_ns)
     varied = f"{load.varied}, " if load.varied else ""
     return (

@@ -314,10 +314,32 @@ def test_only_an_estimate_is_called_one(
     run = ["--locks", "mcs", "--threads", "1", "--duration", "10us"]
     assert main(["simulate", "--machine", str(file), *run]) == 0
     said = capsys.readouterr().out
-    assert "Loads and stores are derived" in said
+    assert "Its loads and stores are derived" in said
     assert "estimates" not in said
     assert main(["simulate", "--machine", "epyc-192", *run]) == 0
     assert "Its latencies are estimates" in capsys.readouterr().out
+
+
+def test_estimates_by_whoever_wrote_the_file_are_told_from_derivations() -> None:
+    assert not short().estimated
+    assert not load("graviton-3").estimated
+    assert load("epyc-192").estimated
+    words = 'sources = { MINE = "x" }\nestimates = { latency = "a guess" }'
+    guessed = short('sources = { MINE = "hasp machine, here" }', words)
+    assert guessed.latency_words == "Its latencies are estimates."
+    words = '"latency.load.invalid" = "as on another one"\npower'
+    assert variant("power", words).latency_words.startswith("Some of its latencies")
+
+
+def test_a_wrong_number_is_reported_at_its_key_alone() -> None:
+    with pytest.raises(HaspError, match=r"^short.toml:7: local\.ram: -4 is negative"):
+        short("ram = 250", "ram = -4")
+
+
+def test_a_farther_level_is_not_the_faster_one() -> None:
+    with pytest.raises(HaspError, match="same_socket: 25 is less than the 50 of"):
+        short("same_socket = 250", "same_socket = 25")
+    assert short("same_socket = 250", "same_socket = 50")
 
 
 def test_levels_that_the_machine_lacks_are_not_asked_for() -> None:

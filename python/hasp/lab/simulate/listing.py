@@ -23,7 +23,7 @@ def print_listing(destination: str | None) -> int:
                 "name": known.name,
                 "title": known.title,
                 "cpus": known.topology.cpus,
-                "estimated": any(key.startswith("latency") for key in known.estimates),
+                "estimated": known.estimated,
                 "file": str(known.path),
             }
             for known in machines
@@ -39,8 +39,7 @@ def print_listing(destination: str | None) -> int:
     for heading in ("MACHINE", "CPUS", "DESCRIPTION"):
         table.add_column(heading, justify="right" if heading == "CPUS" else "left")
     for known in machines:
-        estimated = any(key.startswith("latency") for key in known.estimates)
-        name = f"{known.name} *" if estimated else known.name
+        name = f"{known.name} *" if known.estimated else known.name
         table.add_row(name, str(known.topology.cpus), known.title)
     console.print(table)
     table = output.table(caption="NAME:N sets the first knob in brackets")

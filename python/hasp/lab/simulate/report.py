@@ -9,7 +9,6 @@ from statistics import median
 from hasp.base import output
 from hasp.base.durations import format_duration, three_digits
 from hasp.lab.simulate.job import OK, Record
-from hasp.lab.simulate.machines.shorthand import DERIVED
 from hasp.lab.simulate.options import Options
 
 COUNTS_IN_A_ROW = 7  # as many as fit in 80 columns
@@ -21,11 +20,9 @@ def print_results(options: Options, records: list[Record]) -> None:
     console = output.console()
     machine = options.machine
     console.print(f"{machine.name}, simulated: {machine.title}", style="bold")
-    figures = {key for key in machine.estimates if key.startswith("latency")}
-    if figures and figures <= {f"latency.{operation}" for operation in DERIVED}:
-        console.print("Loads and stores are derived from its atomic operations.")
-    elif figures:
-        console.print("Its latencies are estimates; the machine file explains them.")
+    if words := machine.latency_words:
+        where = " The machine file explains them." if machine.estimated else ""
+        console.print(f"{words}{where}")
     counts = sorted({record["threads"] for record in records})
     if len(counts) > 1:
         for start in range(0, len(counts), COUNTS_IN_A_ROW):

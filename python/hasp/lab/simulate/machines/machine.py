@@ -61,6 +61,33 @@ class Machine:
         """Cycles per microsecond."""
         return self.figures["clock", "mhz"]
 
+    @property
+    def latency_words(self) -> str:
+        """Return in a sentence which latencies are no figures of a source; or ""."""
+        if not self._unsourced:
+            return ""
+        if not self.estimated:
+            return "Its loads and stores are derived from its atomic operations."
+        every = set(OPERATIONS) <= self._unsourced.keys()
+        return f"{'Its' if every else 'Some of its'} latencies are estimates."
+
+    @property
+    def estimated(self) -> bool:
+        """Return true if latencies are estimates of whoever wrote the file.
+
+        Those that Hasp derives from the figures of a short file do not count.
+        """
+        return not self._unsourced.items() <= shorthand.DERIVED.items()
+
+    @property
+    def _unsourced(self) -> dict[str, str]:
+        """Return the derivations by operation, or by `operation.state`."""
+        return {
+            key.removeprefix("latency."): words
+            for key, words in self.estimates.items()
+            if key.startswith("latency")
+        }
+
 
 def names() -> list[str]:
     """Names of the machines that come with Hasp."""

@@ -19,6 +19,7 @@ from its last-level cache. Tables without a figure of the machine get estimates.
 from __future__ import annotations
 
 import copy
+from itertools import pairwise
 from typing import Any
 
 from hasp.base.document import Document
@@ -90,7 +91,7 @@ def expanded(document: Document, problems: Problems) -> Document:
 def _local(document: Document, key: str) -> int:
     """Return the figure of [local]; 1 if it is wrong, which is reported with others."""
     value = document.get(("local", key))
-    return value if isinstance(value, int) else 1
+    return value if isinstance(value, int) and 1 <= value <= MOST_CYCLES else 1
 
 
 def _number(document: Document, keys: tuple[str, str], most: int) -> int:
@@ -122,6 +123,15 @@ def _cycles(
         level: problems.tell(_number, document, ("latency", level), MOST_CYCLES)
         for level in levels
     }
+    for near, far in pairwise(levels):
+        least, cycles = found[near], found[far]
+        if least and cycles and cycles < least:
+            problems.tell(
+                document.fail,
+                ("latency", far),
+                f"{cycles} is less than the {least} of {near}, which is nearer",
+                "swap them, or give the latencies of each operation in the long form",
+            )
     return {level: cycles or 1 for level, cycles in found.items()}
 
 
