@@ -71,6 +71,8 @@ def test_a_single_writer_that_waits_for_several_reads_starves() -> None:
     found = diagnose(replace(made, sites=(replace(one, threads=threads),)))
     assert found.lead.id == "starved-writers", found.sentence
     assert found.lead.saves > 0.05
+    assert "pthread_rwlockattr_setkind_np" in found.sentence
+    assert any("WRITER_NONRECURSIVE_NP" in line for line in found.lead.evidence)
 
 
 def test_a_writer_that_waited_once_is_one_acquisition() -> None:

@@ -12,6 +12,7 @@ from hasp.profile.model.profile import Kind, Operation
 # The number of reads in a row, without a gap, that a writer waits for. If it went next,
 # it would wait for the rest of those that overlap, which is less than two.
 READS_IN_A_ROW = 2.0
+KIND = "PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP"
 
 
 def detect(one: SiteFacts) -> Cause | None:
@@ -37,17 +38,18 @@ def detect(one: SiteFacts) -> Cause | None:
     return Cause(
         "starved-writers",
         one.name,
-        f"writers{within(writer)} wait {time(waited)} each time, because "
-        f"new readers keep it; a read takes {time(read_hold)}",
+        f"writers{within(writer)} wait {time(waited)} each time for reads of "
+        f"{time(read_hold)} that keep coming",
         (
-            "Prefer writers (PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP)",
-            "Let writers go first (pthread_rwlockattr_setkind_np)",
+            f"Prefer writers ({KIND})",
+            "Prefer writers (pthread_rwlockattr_setkind_np)",
             "Prefer writers",
         ),
         one.facts.share(writes.wait.total_ns),
         (
             f"{number(reads.acquisitions)} reads of {time(read_hold)}, "
             f"{number(writes.acquisitions)} writes of {time(write_hold)}",
+            f"{KIND} prefers them; glibc ignores the kind without NONRECURSIVE",
         ),
         one.site.number,
         writer,
