@@ -194,3 +194,15 @@ def test_after_ctrl_c_the_best_so_far_is_reported(
     assert process.returncode == 130, errors
     assert "Interrupted after" in text
     assert "is the best so far" in text
+
+
+def test_ctrl_c_during_the_recording_is_not_silent(
+    start: Callable[..., subprocess.Popen[str]], tmp_path: Path, rates: Path
+) -> None:
+    rates.write_text("glibc 0\n")  # the program never ends
+    with start(*FEW) as process:
+        wait_until(lambda: (tmp_path / "hasp.trace").exists())
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "interrupted while a run was recorded" in errors

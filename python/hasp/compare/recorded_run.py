@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-from hasp.base.errors import HaspError
+from hasp.base.errors import HaspError, Interrupted
 from hasp.base.output import note
 from hasp.compare import run_record as record
 from hasp.compare.recorder import Recorder
@@ -38,8 +38,12 @@ def recorded(
     )
     recorder = Recorder(trace, sample=sample)
     recorder.clear()
-    with ComparisonRunner(once, recorder=recorder) as runner:
-        run = runner.run(1, once.cells[0])
+    try:
+        with ComparisonRunner(once, recorder=recorder) as runner:
+            run = runner.run(1, once.cells[0])
+    except Interrupted:
+        note("interrupted while a run was recorded, before anything was found")
+        raise
     if run.outcome != record.OK:
         kind = RecordingHung if run.outcome == record.HUNG else HaspError
         raise kind(

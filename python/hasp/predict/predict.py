@@ -84,7 +84,7 @@ def predict(options: Options) -> int:
             analysis.saturation()
             analysis.gains(changes)
         except Interrupted:
-            note(f"interrupted after {len(runs.done)} simulations")
+            note(f"interrupted after {runs.progress}")
             if answer.curves:
                 _report(options, profile, answer)
             raise

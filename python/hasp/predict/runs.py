@@ -27,6 +27,7 @@ from hasp.predict.load import (
     described,
     threads_by_role,
 )
+from hasp.profile.report.words import plural
 
 WORKLOAD = "replay"
 PUBLISHED_RWLOCK = "glibc"  # the only one in its published form
@@ -107,6 +108,7 @@ class Runs:
         self.rwlock = rwlock
         self.engine = engine
         self.done: dict[Case, Outcome] = {}
+        self._asked = 0  # simulations, in all calls of run() until now
         self._machine_file = machine_file
         self._folder = Path(machine_file).parent
         self._files: dict[tuple[int, Variant, SiteChange | None, Scheme], str] = {}
@@ -133,6 +135,11 @@ class Runs:
             PUBLISHED_ENGINE,
         )
 
+    @property
+    def progress(self) -> str:
+        """How many simulations are done, in words; later questions may add more."""
+        return f"{len(self.done)} of at least {plural(self._asked, 'simulation')}"
+
     def run(self, cases: Iterable[Case], width: int | None) -> dict[Case, Outcome]:
         """Return the outcome of each case; up to `width` run at the same time.
 
@@ -141,6 +148,7 @@ class Runs:
         wanted = list(dict.fromkeys(cases))
         missing = [case for case in wanted if case not in self.done]
         missing.sort(key=lambda case: -case.workers)
+        self._asked += len(missing)
         pool = Pool(width)
         try:
             waiting = {pool.submit(self._job(case)): case for case in missing}

@@ -132,6 +132,7 @@ class _Race:
         except Interrupted as interruption:
             ended, status = INTERRUPTED, interruption.exit_status
             if self.contest.leader is None:
+                note("interrupted in the first round; --resume continues the race")
                 raise
         finally:
             self.writer.close()
