@@ -80,6 +80,21 @@ def test_the_sentences_match_the_data(store, capsys):
     assert "(latency): with up to 4 threads, the worst lock takes a median of" in text
 
 
+def test_no_lock_is_to_be_avoided_that_the_runs_do_not_tell_from_the_best(
+    tmp_path, capsys
+):
+    """As after an interruption: one run of each configuration."""
+    path = tmp_path / "few.csv"
+    rows = "db,mcs,2,1000\ndb,futex,2,700\n"
+    path.write_text(f"program,lock,threads,throughput\n{rows}")
+    words = ["--store", str(tmp_path / "s")]
+    assert main(["study", "add", *words, "--machine", "m", str(path)]) == 0
+    assert report(tmp_path / "s") == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "the runs do not distinguish any lock from the best" in text
+    assert "Avoid" not in text
+
+
 def test_a_decline_under_every_lock_is_not_a_collapse(tmp_path, capsys):
     """`fixed` has constant work per thread; `weak` collapses under one lock only."""
     lines = ["program,lock,threads,throughput"]

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, timezone
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from hasp import version
@@ -81,11 +82,12 @@ def show(campaign: Campaign, folder: Path, given: str | None) -> None:
             out.print(f"{program.name} is skipped: {lack}")
             left_out.add(program.name)
     runs, least, most = longest_time(campaign, progress, left_out)
-    out.print(
+    times = dict.fromkeys(map(format_duration, (least, most)))
+    words = (
         f"{campaign.configurations} configurations; at least {runs} runs are left, "
-        f"which take {format_duration(least)} to {format_duration(most)} by the "
-        "campaign's estimates."
+        f"which take {' to '.join(times)} by the campaign's estimates."
     )
+    out.print("\n".join(wrap(words, out.width)))
 
 
 def _runs(program: StudyProgram) -> str:

@@ -9,7 +9,7 @@ from hasp.statistics.contest import WORSE
 from hasp.study.report.summary import Summary, ranking
 
 # A lock to avoid costs over 15 % on at least this share of the sensitive programs, even
-# at its best size.
+# at its best size, and the runs of a program tell it from the best.
 AVOID_FROM = 50.0
 AT_MOST_NAMED = 5
 
@@ -128,12 +128,22 @@ def _names(all_of_them: tuple[str, ...], places: list[int]) -> str:
 
 def _to_avoid(summary: Summary) -> list[str]:
     harm = summary.harmful["opt"]
-    bad = [index for index in ranking(harm) if harm[index] >= AVOID_FROM]
+    told_apart = {
+        lock
+        for found in summary.contests
+        for lock, one in found.items()
+        if one.verdict == WORSE
+    }
+    locks = summary.grid.locks
+    bad = [
+        index
+        for index in ranking(harm)
+        if harm[index] >= AVOID_FROM and locks[index] in told_apart
+    ]
     if not bad:
         return []
     shares = tuple(
-        f"{lock} ({share:.0f} %)"
-        for lock, share in zip(summary.grid.locks, harm, strict=True)
+        f"{lock} ({share:.0f} %)" for lock, share in zip(locks, harm, strict=True)
     )
     return [
         f"Avoid {_names(shares, bad)}: even at its best size each is over 15 % "
