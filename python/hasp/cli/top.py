@@ -138,9 +138,12 @@ def _source(arguments: argparse.Namespace, otherwise: int | None) -> Source:
 
 
 def _print(arguments: argparse.Namespace, tables: int) -> int:
+    from hasp.base.signals import interrupt_on_signals
     from hasp.profile.live import plain
     from hasp.profile.live.columns import order_of
 
+    # A program that changes its user does not die with its parent: it must be ended.
+    interrupt_on_signals()
     source = _source(arguments, sys.stderr.fileno())
     try:
         plain.show(

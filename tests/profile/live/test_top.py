@@ -5,9 +5,13 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from trace_samples import BEGIN, SECOND, Synthetic
+from waiting import wait_until
 
 from hasp.base.errors import HaspError
 from hasp.profile.live import columns
@@ -27,6 +31,8 @@ from hasp.profile.record.target import Target
 from hasp.profile.trace.format import ChunkKind, Operation
 
 from .conftest import HOT, server
+
+HASP = (sys.executable, "-m", "hasp")
 
 
 def named(place: Place) -> str:
@@ -173,6 +179,21 @@ def test_quitting_ends_the_program(tmp_path):
     assert source.status() is None
     source.stop()
     assert source.status() == -signal.SIGTERM
+
+
+def test_tables_that_are_terminated_end_a_program_that_does_not_die_with_them(tmp_path):
+    """As servers do that give up root: that clears the signal of the parent's death."""
+    program = (
+        "import ctypes, os, time; ctypes.CDLL(None).prctl(1, 0, 0, 0, 0); "
+        "open('pid', 'w').write(f'{os.getpid()}.'); time.sleep(60)"
+    )
+    words = [*HASP, "top", "--plain", "1", "--", sys.executable, "-c", program]
+    pid = tmp_path / "pid"
+    with subprocess.Popen(words, cwd=tmp_path) as process:
+        wait_until(lambda: pid.exists() and pid.read_text().endswith("."))
+        process.terminate()
+        assert process.wait(timeout=50) == 128 + signal.SIGTERM
+    assert not Path(f"/proc/{pid.read_text()[:-1]}").exists()
 
 
 def test_locks_of_a_site_that_only_waits_are_shown(tmp_path):
