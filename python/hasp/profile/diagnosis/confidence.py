@@ -51,7 +51,8 @@ def confidence_in(facts: Facts, lead: Cause) -> Confidence:
     if granted is not None and granted < DISTURBED:
         grave.append(_disturbed(granted, profile.neighbour))
     waits = sum(one.use.contended for one in facts.sites)
-    if lead.site is not None and lead.id not in WITHOUT_WAITS and waits < FEW:
+    shown_by_waits = lead.waits and lead.id not in WITHOUT_WAITS
+    if lead.site is not None and shown_by_waits and waits < FEW:
         noun = "acquisition" if waits == 1 else "acquisitions"
         slight.append(f"only {waits} {noun} waited: record for longer")
     elif profile.duration_ns < SHORT:

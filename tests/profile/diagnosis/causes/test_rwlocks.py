@@ -51,6 +51,13 @@ def test_readers_with_lines_of_their_own_do_not_disturb_each_other() -> None:
     assert "blocked-readers" not in [one.id for one in (found.lead, *found.others)]
 
 
+def test_readers_need_not_wait_to_disturb_each_other() -> None:
+    reads = use(60_000_000, 0, 0, 40, owner_changes=30_000_000)
+    found = diagnose(rwlock(reads, use(20, 0, 0, US)))
+    assert found.lead.id == "blocked-readers", found.sentence
+    assert not any("waited" in line for line in found.confidence.lines)
+
+
 def test_a_reader_that_is_alone_keeps_the_cache_line() -> None:
     made = reading("")
     (one,) = made.sites

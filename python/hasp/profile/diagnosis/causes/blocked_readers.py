@@ -88,4 +88,5 @@ def _counting(one: SiteFacts, cost: float) -> Cause | None:
         ("each read writes the lock's cache line, which moves between the CPUs",),
         one.site.number,
         one.holder,
+        waits=False,
     )

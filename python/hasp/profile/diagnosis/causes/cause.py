@@ -50,6 +50,7 @@ class Cause:
     # True for errors such as deadlocks and misuse, which precede causes that cost time.
     fault: bool = False
     instead: str = ""  # the id of the remedy, if it is not the usual one
+    waits: bool = True  # false if it costs time although no thread waits for the lock
 
     def __post_init__(self) -> None:
         if self.id not in REMEDIES:
