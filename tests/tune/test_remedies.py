@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,6 +36,17 @@ def test_a_program_that_fails_is_to_be_run_without_hasp(
     found = tune(*FEW)
     assert found.status == 2
     assert "run it without Hasp first" in found.errors
+
+
+def test_where_no_trace_fits_the_program_is_not_blamed(tune: Tune) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    try:
+        found = tune(*FEW)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert found.status == 2
+    assert "nothing was recorded: files may have at most" in found.errors
 
 
 def test_short_runs_get_advice(tune: Tune) -> None:

@@ -15,6 +15,7 @@ from hasp.compare.settings import Settings
 from hasp.locks.native import REFERENCE
 from hasp.profile.model.build import load_keeping_symbols
 from hasp.profile.model.profile import Profile
+from hasp.profile.record.family import why_no_space
 
 WITHOUT_HASP = "run it without Hasp first; if it works, try `hasp profile` on it"
 
@@ -52,6 +53,9 @@ def recorded(
         )
     traces = recorder.traces()
     if not traces:
+        no_space = why_no_space(trace.absolute().parent)
+        if no_space is not None:
+            raise no_space
         raise HaspError(
             "nothing was recorded: the command has a single thread and takes hardly "
             "any locks",

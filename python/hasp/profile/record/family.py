@@ -79,19 +79,9 @@ class Family:
         for (_, binary), looks in self._without.items():
             if looks >= LEAST_LOOKS:
                 return _why_not_loaded(binary)
-        if files.room(folder) < LEAST_ROOM:
-            return HaspError(
-                f"nothing was recorded: {folder} has only "
-                f"{format_size(files.room(folder))} left",
-                "free some space there, or name a file elsewhere with -o",
-            )
-        limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
-        if limit != resource.RLIM_INFINITY and limit < LEAST_ROOM:
-            return HaspError(
-                "nothing was recorded: files may have at most "
-                f"{format_size(limit)} here",
-                f"raise the limit to {format_size(LEAST_ROOM)}: see `ulimit -f`",
-            )
+        no_space = why_no_space(folder)
+        if no_space is not None:
+            return no_space
         others = self._users - {os.geteuid(), NOBODY_KNOWN}
         if others:
             return HaspError(
@@ -106,6 +96,23 @@ class Family:
             "`hasp doctor PROGRAM` shows which libraries use such locks, and which "
             "locks are invisible",
         )
+
+
+def why_no_space(folder: Path) -> HaspError | None:
+    """Return an error if no trace fits into the folder; None if one does."""
+    if files.room(folder) < LEAST_ROOM:
+        return HaspError(
+            f"nothing was recorded: {folder} has only "
+            f"{format_size(files.room(folder))} left",
+            "free some space there, or name a file elsewhere with -o",
+        )
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if limit != resource.RLIM_INFINITY and limit < LEAST_ROOM:
+        return HaspError(
+            f"nothing was recorded: files may have at most {format_size(limit)} here",
+            f"raise the limit to {format_size(LEAST_ROOM)}: see `ulimit -f`",
+        )
+    return None
 
 
 def _user(pid: int) -> int:
