@@ -37,7 +37,9 @@ class Terminal(StringIO):
 
 
 @pytest.mark.parametrize("stream", [StringIO(), Terminal()])
-def test_no_line_of_a_table_ends_with_blanks(stream: StringIO) -> None:
+def test_no_line_of_a_table_or_of_wrapped_text_ends_with_blanks(
+    stream: StringIO,
+) -> None:
     shown = table(title="locks", caption="two of them")
     shown.add_column("lock")
     shown.add_column("what it is")
@@ -45,6 +47,8 @@ def test_no_line_of_a_table_ends_with_blanks(stream: StringIO) -> None:
     shown.add_row("family:", style="bold")
     shown.add_row("", "a lock of several words " * 4)
     console(stream).print(shown)
+    console(stream).print(f"{'a word ' * 20}at the end", style="bold")
     plain = re.sub("\x1b\\[[0-9;]*m", "", stream.getvalue())
     assert "a queue" in plain
+    assert "at the end" in plain
     assert [line for line in plain.splitlines() if line != line.rstrip()] == []

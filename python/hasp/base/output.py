@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -22,7 +22,8 @@ from hasp.base.files import write_file
 
 if TYPE_CHECKING:
     # Imported here because rich takes long to load.
-    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+    from rich.segment import Segment
     from rich.table import Table
     from rich.text import Text
 
@@ -64,15 +65,25 @@ def console(stream: IO[str] | None = None) -> Console:
 def _console_class() -> type[Console]:
     # Imported here because rich takes long to load.
     from rich.console import Console
+    from rich.text import Text
 
     class SafeConsole(Console):
-        """A console that escapes control characters and raises BrokenPipeError."""
+        """A console that escapes control characters and raises BrokenPipeError.
+
+        No line of text that it wraps ends with the blank at which it was wrapped.
+        """
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
         def render_str(self, text: str, **options: Any) -> Text:
             return super().render_str(printable(text), **options)
+
+        def render(
+            self, renderable: RenderableType, options: ConsoleOptions | None = None
+        ) -> Iterable[Segment]:
+            segments = super().render(renderable, options)
+            return bare(segments) if isinstance(renderable, Text) else segments
 
     return SafeConsole
 
@@ -110,16 +121,28 @@ def _table_class() -> type[Table]:
             self, console: Console, options: ConsoleOptions
         ) -> RenderResult:
             parts = super().__rich_console__(console, options)
-            segments = (part for part in parts if isinstance(part, Segment))
-            for line in Segment.split_lines(segments):
-                while line and not line[-1].text.rstrip():
-                    line.pop()
-                yield from line[:-1]
-                if line:
-                    yield Segment(line[-1].text.rstrip(), line[-1].style)
-                yield Segment.line()
+            yield from bare(part for part in parts if isinstance(part, Segment))
 
     return BareTable
+
+
+def bare(segments: Iterable[Segment]) -> Iterator[Segment]:
+    """Yield the segments without blanks at the ends of lines."""
+    # Imported here because rich takes long to load.
+    from rich.segment import Segment
+
+    parts = list(segments)
+    lines = list(Segment.split_lines(parts))
+    # More may be printed on a last line that is not ended.
+    last = [] if not parts or parts[-1].text.endswith("\n") else lines.pop()
+    for line in lines:
+        while line and not line[-1].text.rstrip():
+            line.pop()
+        yield from line[:-1]
+        if line:
+            yield Segment(line[-1].text.rstrip(), line[-1].style)
+        yield Segment.line()
+    yield from last
 
 
 def add_json_option(
