@@ -138,6 +138,11 @@ def _attach(arguments: argparse.Namespace) -> int:
                 f"-p and --{name.replace('_', '-')} cannot be combined",
                 "-p only inspects; start the program with `hasp profile -- COMMAND`",
             )
+    if arguments.trace != DEFAULT_TRACE:
+        raise HaspError(
+            "-p and --output cannot be combined",
+            "-p writes no trace; --json FILE writes what it saw",
+        )
     if arguments.pid <= 0:
         raise HaspError(f"{arguments.pid} is not a process id", "see `ps -e`")
     attach(Options(arguments.pid, arguments.duration or SECONDS, arguments.json))

@@ -366,7 +366,11 @@ def test_a_real_server_without_debug_information(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "option", [("--fail-if", "findings"), ("--sample",), ("--report",), ("--why",)]
+    "option",
+    [
+        *(("--fail-if", "findings"), ("--sample",), ("--report",), ("--why",)),
+        ("--output", "waits.trace"),
+    ],
 )
 def test_options_of_the_recorder_are_refused(hasp, option):
     finished = hasp("profile", "-p", str(os.getpid()), *option)
