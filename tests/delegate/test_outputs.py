@@ -236,6 +236,8 @@ def test_check_refuses_tests_that_fail_before(
     printed = capsys.readouterr().err
     assert "fails with the unchanged source" in printed
     assert "broken" in printed
+    assert delegate(program, "--in-place", "--check", "exit 3") == 2
+    assert "" not in capsys.readouterr().err.splitlines()
     assert not (program / "db.c.orig").exists()
 
 

@@ -71,7 +71,7 @@ def try_executors(
     if trials[0].status:
         raise HaspError(
             f"`{command}` fails with the unchanged source, in a copy of {root}: exit "
-            f"status {trials[0].status}\n{trials[0].output}",
+            f"status {trials[0].status}\n{trials[0].output}".rstrip(),
             "give a command that builds and tests the program in a fresh copy",
         )
     return trials
