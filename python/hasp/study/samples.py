@@ -115,7 +115,7 @@ class Store:
         if not parts:
             raise HaspError(
                 f"the store {self.folder} is empty",
-                "put measurements into it with `hasp study add`",
+                "put measurements into it with `hasp study run` or `hasp study add`",
             )
         try:
             return polars.concat(
@@ -159,7 +159,8 @@ def open_store(folder: Path) -> Store:
     except (OSError, ValueError, AttributeError):
         raise HaspError(
             f"{folder} is not a store of measurements",
-            "create one with `hasp study add --store DIR --machine NAME FILE.csv`",
+            "create one with `hasp study run CAMPAIGN.toml --store DIR`, or from "
+            "tables with `hasp study add`",
         ) from None
     if schema != SCHEMA:
         raise HaspError(
