@@ -5,6 +5,7 @@
  *   properties NAME...      these locks do; without names, all
  *   properties wrong CLAIM  exit status 1 if this false claim is detected, 0 if it is
  *                           not; `wrong` alone lists the claims
+ *   properties --rounds=N ...  locks that check_space() creates; default 1500
  */
 #include "check.h"
 #include "properties.h"
@@ -44,6 +45,10 @@ static void check_claim(const char *title)
 int main(int count, char **words)
 {
     barrier_register(); /* before any thread starts, as in the interposer */
+    if (count > 1 && sscanf(words[1], "--rounds=%u", &space_rounds) == 1) {
+        count--;
+        words++;
+    }
     if (count > 1 && strcmp(words[1], "wrong") == 0) {
         check_claim(count > 2 ? words[2] : NULL);
         return 0;

@@ -21,5 +21,6 @@ void check_hardened(const struct lock_descriptor *descriptor);
 /* space.c: LIGHT, SPACE and SPACE_OUTSIDE. Run this before the others, which leave
  * waiters in the pool. */
 void check_space(const struct lock_descriptor *descriptor);
+extern unsigned space_rounds; /* with a new lock each */
 
 #endif

@@ -14,7 +14,6 @@
 enum {
     IDLE = 1000,
     PEERS = 3,
-    ROUNDS = 1500,
     ROUNDS_MIN = 100,
     ROUNDS_NS = 1000000000, /* time limit; a busy machine only reaches the minimum */
     NODES = 2,
@@ -22,6 +21,8 @@ enum {
     LEAVE_EVERY = 5,
     HEAD_START = 30,
 };
+
+unsigned space_rounds = 1500;
 
 struct plot {
     struct lock lock;
@@ -95,7 +96,7 @@ static void hold_and_destroy(struct plot *plot)
 {
     uint64_t enough = now_ns() + ROUNDS_NS;
     uint32_t round = 1;
-    for (; round <= ROUNDS && (round <= ROUNDS_MIN || now_ns() < enough); round++) {
+    for (; round <= space_rounds && (round <= ROUNDS_MIN || now_ns() < enough); round++) {
         plot->operations->lock(&plot->lock);
         store_release(&plot->round, round);
         while (load_acquire(&plot->arrived) < round * PEERS)
