@@ -44,11 +44,9 @@ static inline bool hticket_local_spin(struct lock *lock, uint32_t number,
                                       struct spinner *spinner,
                                       const struct deadline *deadline)
 {
-    uint32_t ahead = number - load_relaxed(&tickets_of(lock)->serving), spins = 1;
-    if (ahead > 1 && ahead <= BACKOFF_LIMITS * HTICKET_HANDOVERS_PER_LIMIT)
-        spins = (ahead - 1) * (spin_limit() / HTICKET_HANDOVERS_PER_LIMIT + 1);
-    else if (ahead > 1)
-        spins = BACKOFF_LIMITS * spin_limit();
+    uint32_t ahead = number - load_relaxed(&tickets_of(lock)->serving);
+    uint32_t each = spin_limit() / HTICKET_HANDOVERS_PER_LIMIT + 1;
+    uint32_t spins = backoff_spins(ahead, each);
     return spinner_spin_many(spinner, spins, deadline);
 }
 

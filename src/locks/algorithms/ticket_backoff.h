@@ -20,8 +20,20 @@
 
 /* Both relate to spin_limit(), the time of a sleep and wake-up. The pause for each
  * thread ahead except the last is this fraction of it, about a handover between
- * sockets. The longest pause is this multiple of it. */
+ * sockets. If more threads are ahead than there are CPUs, the longest pause is this
+ * multiple of it. */
 enum { HANDOVERS_PER_LIMIT = 8, BACKOFF_LIMITS = 4 };
+
+/* Returns the spins to pause with that many threads ahead, if each handover takes as
+ * long as `each` spins. If some of those threads wait for a CPU, the caller should soon
+ * offer its own. */
+static inline uint32_t backoff_spins(uint32_t ahead, uint32_t each)
+{
+    if (ahead < 2)
+        return 1;
+    uint32_t spins = (ahead - 1) * each, most = BACKOFF_LIMITS * spin_limit();
+    return spins < most || ahead < cpu_count() ? spins : most;
+}
 
 static inline void ticket_backoff_serve(struct lock *lock, uint32_t number)
 {
@@ -33,11 +45,7 @@ static inline bool ticket_backoff_spin(struct lock *lock, uint32_t number,
                                        const struct deadline *deadline)
 {
     uint32_t ahead = number - load_relaxed(&tickets_of(lock)->serving);
-    uint32_t spins = 1;
-    if (ahead > BACKOFF_LIMITS * HANDOVERS_PER_LIMIT)
-        spins = BACKOFF_LIMITS * spin_limit();
-    else if (ahead > 1)
-        spins = (ahead - 1) * (spin_limit() / HANDOVERS_PER_LIMIT + 1);
+    uint32_t spins = backoff_spins(ahead, spin_limit() / HANDOVERS_PER_LIMIT + 1);
     return spinner_spin_many(spinner, spins, deadline);
 }
 
