@@ -96,7 +96,8 @@ static void hold_and_destroy(struct plot *plot)
 {
     uint64_t enough = now_ns() + ROUNDS_NS;
     uint32_t round = 1;
-    for (; round <= space_rounds && (round <= ROUNDS_MIN || now_ns() < enough); round++) {
+    for (; round <= space_rounds && (round <= ROUNDS_MIN || now_ns() < enough);
+         round++) {
         plot->operations->lock(&plot->lock);
         store_release(&plot->round, round);
         while (load_acquire(&plot->arrived) < round * PEERS)
