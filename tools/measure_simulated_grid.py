@@ -13,8 +13,8 @@ ones may take turns in an order in which hardly any of them has to wait. A lock 
 as fair in a cell if Jain's index of its threads' shares is at least 0.95 of that of the
 mutex of glibc, which runs in its published form. Prints in how many cells the lock has
 at least 0.9 and 0.75 of the best of the fair locks, and of all of them; --missed adds
-the cells below 0.9. FlexGuard, which needs a program in the kernel, is no lock of
-Hasp's: its published form is compared with the lock, and does not count as the best.
+the cells below 0.9. FlexGuard needs an eBPF program, so Hasp does not offer it: its
+published form is compared with the lock, and does not count as the best.
 Takes about five minutes on two CPUs.
 """
 

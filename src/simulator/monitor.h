@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code that runs whenever a thread gets or loses a CPU, as a program for eBPF does that
- * is attached to the kernel's switches between threads. Its own time is not simulated,
- * only that of the lines that it writes.
+ * Code that runs at each context switch, like an eBPF program at sched_switch. It takes
+ * no simulated time, but the lines that it writes are transferred.
  */
 #ifndef HASP_SIMULATOR_MONITOR_H
 #define HASP_SIMULATOR_MONITOR_H

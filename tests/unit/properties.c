@@ -5,7 +5,7 @@
  *   properties NAME...      these locks do; without names, all
  *   properties wrong CLAIM  exit status 1 if this false claim is detected, 0 if it is
  *                           not; `wrong` alone lists the claims
- *   properties --rounds=N ...  locks that check_space() creates; default 1500
+ *   properties --rounds=N ...  the same with N new locks in check_space(), not 1500
  */
 #include "check.h"
 #include "properties.h"

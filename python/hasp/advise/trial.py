@@ -7,7 +7,6 @@ import dataclasses
 from collections.abc import Sequence
 
 from hasp.base.errors import Interrupted
-from hasp.base.output import note
 from hasp.compare.comparison import carry_out, new_comparison
 from hasp.compare.run import ComparisonRunner
 from hasp.compare.settings import Settings
@@ -62,6 +61,5 @@ def compare(
     except Interrupted:
         comparison.interrupted = True
         if not any(run.measured for run in comparison.runs):
-            note("interrupted before anything was measured")
             raise
     return comparison

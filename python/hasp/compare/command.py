@@ -11,7 +11,7 @@ from pathlib import Path
 from hasp.base.errors import EXIT_FINDING, EXIT_FINE, HaspError, Interrupted
 from hasp.base.figures import check_figure
 from hasp.base.files import write_file
-from hasp.base.output import STDOUT, check_writable, note
+from hasp.base.output import STDOUT, check_writable
 from hasp.base.signals import interrupt_on_signals
 from hasp.compare import report
 from hasp.compare.comparison import carry_out, new_comparison
@@ -57,8 +57,6 @@ def compare(settings: Settings, plans: Mapping[str, SitePlan], outputs: Outputs)
         ending = problem
         comparison.interrupted = True
         if not any(run.measured for run in comparison.runs):
-            if isinstance(problem, Interrupted):
-                note("interrupted before anything was measured")
             raise
     finally:
         if writer:

@@ -8,6 +8,8 @@ from datetime import datetime, timezone
 
 from hasp import version
 from hasp.base import host
+from hasp.base.errors import Interrupted
+from hasp.base.output import note
 from hasp.compare.progress import ComparisonDisplay
 from hasp.compare.run import ComparisonRunner
 from hasp.compare.settings import Cell, Settings
@@ -41,8 +43,22 @@ def carry_out(
     """Make every run, add it to the comparison and the file, and show the progress.
 
     `before` is called with the number of the round before each run; what it raises ends
-    the comparison.
+    the comparison. If Ctrl-C does before anything was measured, says so.
     """
+    try:
+        _carry_out(runner, comparison, writer, before)
+    except Interrupted:
+        if not any(run.measured for run in comparison.runs):
+            note("interrupted before anything was measured")
+        raise
+
+
+def _carry_out(
+    runner: ComparisonRunner,
+    comparison: Comparison,
+    writer: Writer | None,
+    before: Callable[[int], None] | None,
+) -> None:
     with runner, ComparisonDisplay(comparison.settings) as progress:
         comparison.peak_floor_bytes = runner.floor_bytes
         if writer:

@@ -36,14 +36,14 @@ def kernel_ns(
         computed = outside + _recorded_holds_ns(one, own) / factor
         user = sum((thread.user_ns or 0) - thread.overhead_ns for thread in own)
         system = sum(thread.system_ns or 0 for thread in own)
-        # Threads that wait spend time in the kernel, too, to fall asleep and to wake
-        # up. That belongs to the wait, and has no room in the time that they computed.
+        # Going to sleep and waking up also take time in the kernel. It is part of the
+        # wait, so only as much counts as the computed time leaves beside user mode.
         found += min(system, max(0.0, computed - max(user, 0)))
     return found
 
 
 def _recorded_holds_ns(customer: Customer, own: Sequence[Thread]) -> float:
-    """Return how long a customer's threads held locks, less their waits for others."""
+    """Return how long a customer's threads held locks without waiting for others."""
     locked = customer.population * customer.locked_ns
     return max(0.0, locked - sum(thread.wait_ns for thread in own))
 

@@ -1,77 +1,70 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * FlexGuard. V. Laforet, S. Kashyap, C. Iorgulescu, J. Lawall, J.-P. Lozi, "FlexGuard:
- * fast mutual exclusion independent of subscription", SOSP 2025; where the paper leaves
- * it open, as in its authors' library.
+ * fast mutual exclusion independent of subscription", SOSP 2025. Details that the paper
+ * leaves open are those of its authors' library.
  *
- * Waiters spin, in an MCS queue whose first thread competes for a word, until a program
- * in the kernel's scheduler sees that a thread has lost its CPU that holds any of these
- * locks, or is first in a queue. From then on until all such threads run again, waiters
- * leave their queues and sleep.
+ * Waiters spin in an MCS queue, whose first thread competes for a word. An eBPF program
+ * at sched_switch counts the preempted threads that hold a lock or are first in a
+ * queue. While there are any, waiters leave their queues and sleep on the word.
  *
  *   word       0 free, 1 held, 2 held with possible sleepers
  *   tail       1 + the last thread of the queue, 0 free; on the same line
- *   node       of each thread, for all locks, on a pair of lines of its own: 1 + the
- *              successor, and whether it waits
- *   preempted  one for all locks: the number of threads without a CPU that others may
- *              wait for
+ *   node       of each thread, for all locks: as in mcs.h
+ *   preempted  the number of those threads, for all locks
  */
 #ifndef HASP_BENCH_PUBLISHED_FLEXGUARD_H
 #define HASP_BENCH_PUBLISHED_FLEXGUARD_H
 
-#include "bench/published/body.h"
+#include "bench/published/mcs.h"
 #include "simulator/cells.h"
 #include "simulator/monitor.h"
 
-/* What others may wait for: nothing; the thread if it is first in the queue; it. */
+/* APART: no other thread waits for this one. QUEUED: others do once it is first in the
+ * queue. CRITICAL: they do. */
 enum flexguard_phase { FLEXGUARD_APART, FLEXGUARD_QUEUED, FLEXGUARD_CRITICAL };
 
-struct published_flexguard_node {
-    struct atomic_u32 next, waits;
-    /* The monitor's, which reads and writes them without simulated accesses. */
+/* What the eBPF program knows of a thread; accesses to it are not simulated. */
+struct published_flexguard_thread {
     uint8_t phase;
     bool counted;
-} PUBLISHED_ALONE;
+};
 
 struct published_flexguard {
     struct atomic_u32 preempted PUBLISHED_ALONE;
-    struct published_flexguard_node nodes[];
+    struct published_mcs_node nodes[];
 };
 
 static struct lock published_flexguard_common;
+static struct published_flexguard_thread published_flexguard_threads[PUBLISHED_THREADS];
 
 static inline struct published_flexguard *published_flexguard_of_all(void)
 {
-    size_t nodes = published_threads() * sizeof(struct published_flexguard_node);
+    size_t nodes = published_threads() * sizeof(struct published_mcs_node);
     return published_body(&published_flexguard_common,
                           sizeof(struct published_flexguard) + nodes);
 }
 
-static inline bool
-published_flexguard_is_critical(const struct published_flexguard_node *node)
+static inline void published_flexguard_enter(enum flexguard_phase phase)
 {
-    return node->phase == FLEXGUARD_CRITICAL ||
-           (node->phase == FLEXGUARD_QUEUED &&
-            !cell_value(&node->waits, sizeof node->waits));
+    published_flexguard_threads[published_thread()].phase = (uint8_t)phase;
 }
 
 static inline void published_flexguard_switches(const struct thread *thread, bool runs,
                                                 uint64_t now)
 {
     struct published_flexguard *all = published_flexguard_of_all();
-    struct published_flexguard_node *node = &all->nodes[thread->index];
-    if (runs ? !node->counted : !published_flexguard_is_critical(node))
+    const unsigned index = thread->index;
+    struct published_flexguard_thread *own = &published_flexguard_threads[index];
+    const struct atomic_u32 *waits = &all->nodes[index].waits;
+    bool critical =
+        own->phase == FLEXGUARD_CRITICAL ||
+        (own->phase == FLEXGUARD_QUEUED && !cell_value(waits, sizeof *waits));
+    if (runs ? !own->counted : !critical)
         return;
-    node->counted = !runs;
+    own->counted = !runs;
     uint32_t others = (uint32_t)cell_value(&all->preempted, sizeof all->preempted);
     monitor_writes(thread, &all->preempted, runs ? others - 1 : others + 1, now);
-}
-
-static inline struct published_flexguard_node *
-published_flexguard_mine(struct published_flexguard *all)
-{
-    monitor_switches(published_flexguard_switches);
-    return &all->nodes[published_thread()];
 }
 
 static inline bool published_flexguard_blocks(struct published_flexguard *all)
@@ -84,15 +77,15 @@ static inline bool published_flexguard_try(struct lock *lock)
     return load_relaxed(&lock->word) == 0 && acquire_if(&lock->word, 0, 1);
 }
 
-/* Waits until the caller is first in the queue, or a thread has been preempted. */
+/* Waits until the caller is first in the queue, or a critical thread is preempted. */
 static inline void published_flexguard_queue(struct lock *lock,
                                              struct published_flexguard *all)
 {
-    struct published_flexguard_node *mine = published_flexguard_mine(all);
+    struct published_mcs_node *mine = &all->nodes[published_thread()];
     uint32_t self = published_thread() + 1;
     store_relaxed(&mine->next, 0);
     store_relaxed(&mine->waits, 1);
-    mine->phase = FLEXGUARD_QUEUED;
+    published_flexguard_enter(FLEXGUARD_QUEUED);
     uint32_t before = exchange_acq_rel(&lock->state[0], self);
     if (before) {
         store_release(&all->nodes[before - 1].next, self);
@@ -100,21 +93,8 @@ static inline void published_flexguard_queue(struct lock *lock,
     }
 }
 
-/* The successor becomes first, even if the caller was not. */
-static inline void published_flexguard_leave(struct lock *lock,
-                                             struct published_flexguard *all)
-{
-    struct published_flexguard_node *mine = published_flexguard_mine(all);
-    uint32_t next = load_acquire(&mine->next);
-    if (!next) {
-        if (release_if(&lock->state[0], published_thread() + 1, 0))
-            return;
-        spin_until((next = load_acquire(&mine->next)) != 0);
-    }
-    store_release(&all->nodes[next - 1].waits, 0);
-}
-
-/* Returns whether the caller has acquired the lock before a thread was preempted. */
+/* Returns true once the caller has acquired the lock, false if a critical thread is
+ * preempted before. */
 static inline bool published_flexguard_spin(struct lock *lock,
                                             struct published_flexguard *all)
 {
@@ -126,7 +106,8 @@ static inline bool published_flexguard_spin(struct lock *lock,
     return true;
 }
 
-/* Sleeps. Returns whether the caller has acquired the lock before all threads ran. */
+/* Sleeps. Returns true once the caller has acquired the lock, false if all critical
+ * threads run before. */
 static inline bool published_flexguard_sleep(struct lock *lock,
                                              struct published_flexguard *all)
 {
@@ -142,39 +123,36 @@ static inline bool published_flexguard_sleep(struct lock *lock,
 
 static inline bool published_flexguard_trylock(struct lock *lock)
 {
-    struct published_flexguard_node *mine =
-        published_flexguard_mine(published_flexguard_of_all());
+    monitor_switches(published_flexguard_switches);
     if (!published_flexguard_try(lock))
         return false;
-    mine->phase = FLEXGUARD_CRITICAL;
+    published_flexguard_enter(FLEXGUARD_CRITICAL);
     return true;
 }
 
+/* A thread that leaves the queue lets its successor be first, even if it was not. */
 static inline void published_flexguard_lock(struct lock *lock)
 {
     if (published_flexguard_trylock(lock))
         return;
     struct published_flexguard *all = published_flexguard_of_all();
-    struct published_flexguard_node *mine = published_flexguard_mine(all);
     bool acquired;
     do {
         bool queues = !published_flexguard_blocks(all);
         if (queues)
             published_flexguard_queue(lock, all);
-        mine->phase = FLEXGUARD_CRITICAL;
+        published_flexguard_enter(FLEXGUARD_CRITICAL);
         acquired = published_flexguard_spin(lock, all);
         if (queues)
-            published_flexguard_leave(lock, all);
+            published_mcs_pass(&lock->state[0], all->nodes);
     } while (!acquired && !published_flexguard_sleep(lock, all));
 }
 
 static inline void published_flexguard_unlock(struct lock *lock)
 {
-    struct published_flexguard_node *mine =
-        published_flexguard_mine(published_flexguard_of_all());
     if (exchange_release(&lock->word, 0) != 1)
         unpark(&lock->word, 1);
-    mine->phase = FLEXGUARD_APART;
+    published_flexguard_enter(FLEXGUARD_APART);
 }
 
 #endif

@@ -63,19 +63,27 @@ static inline bool published_mcs_trylock(struct lock *lock, int how)
     return acquire_if(&lock->state[0], 0, published_thread() + 1);
 }
 
+/* Lets the successor of the calling thread pass, if there is one. */
+static inline void published_mcs_pass(struct atomic_u32 *tail,
+                                      struct published_mcs_node *nodes)
+{
+    struct published_mcs_node *mine = &nodes[published_thread()];
+    uint32_t next = load_acquire(&mine->next);
+    if (!next) {
+        if (release_if(tail, published_thread() + 1, 0))
+            return;
+        spin_until((next = load_acquire(&mine->next)) != 0);
+    }
+    store_release(&nodes[next - 1].waits, 0);
+}
+
 static inline void published_mcs_unlock(struct lock *lock, int how)
 {
     const struct published_mcs mcs = published_mcs_of(lock);
     struct published_mcs_node *mine = published_mcs_mine(&mcs);
     if (how & PUBLISHED_PREFETCH)
         prefetch_for_write(&mine->next);
-    uint32_t next = load_acquire(&mine->next);
-    if (!next) {
-        if (release_if(&lock->state[0], published_thread() + 1, 0))
-            return;
-        spin_until((next = load_acquire(&mine->next)) != 0);
-    }
-    store_release(&mcs.nodes[next - 1].waits, 0);
+    published_mcs_pass(&lock->state[0], mcs.nodes);
 }
 
 #endif

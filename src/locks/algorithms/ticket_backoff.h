@@ -20,13 +20,13 @@
 
 /* Both relate to spin_limit(), the time of a sleep and wake-up. The pause for each
  * thread ahead except the last is this fraction of it, about a handover between
- * sockets. If more threads are ahead than there are CPUs, the longest pause is this
- * multiple of it. */
+ * sockets. If at least as many threads are ahead as there are CPUs, the pause is at
+ * most this multiple of spin_limit(). */
 enum { HANDOVERS_PER_LIMIT = 8, BACKOFF_LIMITS = 4 };
 
-/* Returns the spins to pause with that many threads ahead, if each handover takes as
- * long as `each` spins. If some of those threads wait for a CPU, the caller should soon
- * offer its own. */
+/* Returns how many spins to pause with `ahead` threads ahead, at `each` spins for a
+ * handover. With a thread ahead for each CPU, some of them wait for a CPU, so the
+ * caller should soon yield its own. */
 static inline uint32_t backoff_spins(uint32_t ahead, uint32_t each)
 {
     if (ahead < 2)

@@ -46,7 +46,7 @@ PAUSING_SHARE, PARKED_SHARE = 0.9, 0.25
 TRANSFER_LOCAL_PJ, TRANSFER_REMOTE_PJ = 2000, 20000
 CALLS_OF_A_SWITCH = 2  # the measured switch includes a wake-up call and one that sleeps
 LAG = (6, 6)  # the Linux that schedules by it: src/simulator/fairness.h
-# By a word in the processor's name. The empty word is in every name.
+# By a word in the processor's name; the first that matches counts. "" always does.
 PROTOCOLS = {
     "Intel": "mesif-inclusive",
     "EPYC": "moesi-grouped",

@@ -9,7 +9,7 @@ from hasp.statistics.contest import WORSE
 from hasp.study.report.summary import Summary, ranking
 
 # A lock to avoid costs over 15 % on at least this share of the sensitive programs, even
-# at its best size, and the runs of a program tell it from the best.
+# at its best size, and is significantly worse than the best on at least one of them.
 AVOID_FROM = 50.0
 AT_MOST_NAMED = 5
 

@@ -63,7 +63,7 @@ class Machine:
 
     @property
     def latency_words(self) -> str:
-        """Return in a sentence which latencies are no figures of a source; or ""."""
+        """Return a sentence about latencies without a source; "" if there are none."""
         if not self._unsourced:
             return ""
         if not self.estimated:
@@ -73,9 +73,9 @@ class Machine:
 
     @property
     def estimated(self) -> bool:
-        """Return true if latencies are estimates of whoever wrote the file.
+        """Return true if the author of the file estimated latencies.
 
-        Those that Hasp derives from the figures of a short file do not count.
+        Latencies that Hasp derives from a short file's figures do not count.
         """
         return not self._unsourced.items() <= shorthand.DERIVED.items()
 
