@@ -182,6 +182,13 @@ def test_relative_paths_are_kept(cli, tmp_path):
     assert cli("run", "--lock", "glibc", "--", "./job").stdout == "./job\n"
 
 
+def test_folders_of_path_that_cannot_be_searched_are_skipped(cli, tmp_path):
+    # A name that is too long fails for root, too, unlike a folder without permission.
+    path = f"/{'x' * 300}:{tmp_path}:/bin"
+    compile_c('int main() { __builtin_puts("ran"); }', tmp_path / "program")
+    assert cli("run", "--lock", "mcs", "--", "program", PATH=path).stdout == "ran\n"
+
+
 def test_calibration_is_measured_once(cli, tmp_path):
     log = tmp_path / "calibrations"
     for _ in range(3):

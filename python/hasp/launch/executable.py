@@ -62,7 +62,7 @@ def find(word: str, environment: Mapping[str, str]) -> Path:
     not_executable = None
     for folder in environment.get("PATH", os.defpath).split(":"):
         candidate = Path(folder or ".") / word
-        if candidate.is_file():
+        if _is_file(candidate):
             if os.access(candidate, os.X_OK):
                 return candidate
             not_executable = not_executable or candidate
@@ -73,6 +73,17 @@ def find(word: str, environment: Mapping[str, str]) -> Path:
         f"no program called {word!r} is in PATH",
         CHECK_NAME + (here if Path(word).is_file() else ""),
     )
+
+
+def _is_file(path: Path) -> bool:
+    """Return true for a file, false also if it cannot be looked for.
+
+    PATH often has folders that this user may not search, such as /root/bin after `su`.
+    """
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        return False
 
 
 def to_execute(word: str, environment: Mapping[str, str]) -> str:
