@@ -6,21 +6,30 @@ from __future__ import annotations
 import errno
 import signal
 import socket
+import struct
 import time
 from pathlib import Path
+from typing import Any
 
 from hasp.base.errors import HaspError
+from hasp.base.output import quoted
 from hasp.launch.children import Child
 from hasp.launch.ready import Ready
 
 POLL_INTERVAL = 0.02  # seconds
 RELEASE_TIME = 5.0  # seconds that a port may stay in use after its server ended
+RESET = struct.pack("ii", 1, 0)  # struct linger: close() leaves no TIME_WAIT behind
 
 
 def _answers(ready: Ready) -> bool:
     try:
-        with socket.create_connection((ready.host, ready.port), timeout=1.0):
-            return True
+        with socket.create_connection((ready.host, ready.port), timeout=1.0) as probe:
+            # The kernel may choose the server's port as the local one. Then TCP
+            # connects the socket to itself although no server listens.
+            if probe.getsockname()[1] != ready.port:
+                return True
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+            return False
     except OSError:
         return False
 
@@ -31,10 +40,8 @@ def _occupied(ready: Ready) -> bool:
     A listening socket prevents others from binding its address, even with SO_REUSEADDR,
     while closed connections in TIME_WAIT do not.
     """
+    family, kind, protocol, address = _address(ready)
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            ready.host, ready.port, type=socket.SOCK_STREAM
-        )[0]
         with socket.socket(family, kind, protocol) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
@@ -42,6 +49,19 @@ def _occupied(ready: Ready) -> bool:
     except OSError as problem:
         # With any other error this process may not bind the address, so try to connect.
         return problem.errno == errno.EADDRINUSE or _answers(ready)
+
+
+def _address(ready: Ready) -> tuple[int, int, int, Any]:
+    """Return family, type, protocol and address; raise HaspError for unknown hosts."""
+    try:
+        found = socket.getaddrinfo(ready.host, ready.port, type=socket.SOCK_STREAM)
+    except socket.gaierror as problem:
+        raise HaspError(
+            f"--ready: the host {quoted(ready.host)} is unknown: {problem.strerror}",
+            "correct its name, or write tcp:PORT for this host",
+        ) from None
+    family, kind, protocol, _, address = found[0]
+    return family, kind, protocol, address
 
 
 def refuse_if_occupied(ready: Ready) -> None:
