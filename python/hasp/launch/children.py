@@ -28,6 +28,8 @@ from hasp.base.signals import uninterrupted
 LAUNCHER = Path(__file__).with_name("launcher.py")
 SET_CHILD_SUBREAPER = 36  # of prctl(2)
 GRACE = 2.0  # seconds between asking a program to end and killing it
+# A Python whose own library is in an unusual folder needs this variable to start.
+LIBRARY_PATH = "LD_LIBRARY_PATH"
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Launcher:
             self._pid = os.posix_spawn(
                 sys.executable,
                 [sys.executable, "-I", "-S", str(LAUNCHER), folder],
-                {},
+                {key: os.environ[key] for key in (LIBRARY_PATH,) if key in os.environ},
                 file_actions=[
                     (os.POSIX_SPAWN_DUP2, request_reader, 0),
                     (os.POSIX_SPAWN_DUP2, reply_writer, 1),
