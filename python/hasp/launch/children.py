@@ -50,6 +50,13 @@ def adopt_orphans() -> None:
     ctypes.CDLL(None, use_errno=True).prctl(SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
+def _launcher_died() -> HaspError:
+    return HaspError(
+        "the process that starts the measured programs has died",
+        "check whether the machine ran out of memory, and start again",
+    )
+
+
 class Launcher:
     """A small process that starts one program at a time (see launcher.py)."""
 
@@ -82,7 +89,9 @@ class Launcher:
         """End the launcher and its program, if that is still running."""
         with uninterrupted():
             if self._child is not None and self._ended is None:
-                self._child.stop()
+                # Its death was reported when the program was waited for.
+                with contextlib.suppress(HaspError):
+                    self._child.stop()
             os.close(self._requests)
             os.close(self._replies)
             os.kill(self._pid, signal.SIGKILL)
@@ -111,9 +120,7 @@ class Launcher:
         }
         data = marshal.dumps(request)
         with uninterrupted():
-            os.write(self._requests, len(data).to_bytes(4, "little"))
-            for begin in range(0, len(data), 65536):
-                os.write(self._requests, data[begin : begin + 65536])
+            self._send(len(data).to_bytes(4, "little") + data)
             self._ended = None
             reply = self._receive()
             if "error" in reply:
@@ -124,6 +131,14 @@ class Launcher:
             # Stored here in case Ctrl-C arrives before the caller receives it.
             self._child = Child(self, int(reply["pid"]))
             return self._child
+
+    def _send(self, data: bytes) -> None:
+        left = memoryview(data)
+        try:
+            while left:
+                left = left[os.write(self._requests, left) :]
+        except BrokenPipeError:  # not that of our output, which ends Hasp silently
+            raise _launcher_died() from None
 
     def _receive(self) -> dict[str, Any]:
         """Wait for the next message and return it."""
@@ -136,10 +151,7 @@ class Launcher:
         while len(data) < size:
             piece = os.read(self._replies, size - len(data))
             if not piece:
-                raise HaspError(
-                    "the process that starts the measured programs has died",
-                    "check whether the machine ran out of memory, and start again",
-                )
+                raise _launcher_died()
             data += piece
         return data
 
@@ -185,7 +197,9 @@ class Child:
             family = self._family()
             if self._usage is None:
                 self._signal(signal.SIGTERM, family)
-                self.wait(grace)
+                # If the launcher has died, the program must be killed nevertheless.
+                with contextlib.suppress(HaspError):
+                    self.wait(grace)
             family |= self._family()
             self._signal(signal.SIGKILL, family)
             if self._usage is None:
