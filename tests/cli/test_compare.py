@@ -312,6 +312,7 @@ def test_refused_before_anything_runs(cli, script, tmp_path, name):
         (["--timeout", "200ms"], "sleep 20", "did not end within 0.2 s"),
         (["--check", "exit 1"], "", "--check ended with exit status 1"),
         (["--metric", r"rate: (\d+)"], "echo slow", "no match of"),
+        (["--metric", r"rate: (\S+)"], "echo rate: -nan", "no match of"),
     ],
 )
 def test_a_command_that_does_not_work_natively(cli, script, words, body, reason):

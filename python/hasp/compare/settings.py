@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import shlex
@@ -37,16 +38,21 @@ class Metric:
 
 
 def last_number(pattern: str, text: str) -> float | None:
-    """Return the number in the first group of the last match of `pattern`, or None."""
+    """Return the number in the first group of the last match of `pattern`, or None.
+
+    NaN and infinity do not count. Programs print them as a rate per no time, and a
+    single one can leave every lock of a comparison without an interval.
+    """
     found = None
     for match in re.finditer(pattern, text, re.MULTILINE):
         found = match
     if found is None or found.lastindex is None or found.group(1) is None:
         return None
     try:
-        return float(found.group(1).replace(",", "").replace("_", ""))
+        number = float(found.group(1).replace(",", "").replace("_", ""))
     except ValueError:
         return None
+    return number if math.isfinite(number) else None
 
 
 def parse_metric(text: str, number: int) -> Metric:
