@@ -176,6 +176,22 @@ def test_results_can_be_shown_again(files, cli, tmp_path):
         assert word in text
 
 
+def test_a_last_line_that_was_cut_is_left_out(files, cli, tmp_path):
+    _, folder = files
+    runs = [
+        line
+        for line in (folder / "out.jsonl").read_bytes().splitlines(keepends=True)
+        if b'"kind":"run"' in line or b'"kind":"comparison"' in line
+    ]
+    for name, lines in {"whole": runs[:-1], "cut": [*runs[:-1], runs[-1][:99]]}.items():
+        (tmp_path / name).write_bytes(b"".join(lines))
+    whole, cut = (cli("compare", "--from", name) for name in ("whole", "cut"))
+    assert whole.stdout
+    assert cut.stdout == whole.stdout, cut.stderr
+    (tmp_path / "broken").write_bytes(b"".join([runs[0], runs[1][:99], b"\n", runs[2]]))
+    assert "not a file of results" in cli("compare", "--from", "broken").stderr
+
+
 def test_a_plot_over_threads_has_curves(cli, script, tmp_path):
     finished = cli(
         *("compare", "--locks", "mcs,futex", "--threads", "1,2,4", "--runs", 2),

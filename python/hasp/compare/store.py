@@ -7,6 +7,7 @@ usable file. Reading a file ignores the summary, which is computed again from th
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from collections.abc import Iterable
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from hasp.base.errors import HaspError
+from hasp.base.files import explained
 from hasp.base.output import STDOUT, json_line
 from hasp.compare.run_record import RESOURCES, Measure, Run, measure_of
 from hasp.compare.settings import Metric, Settings
@@ -93,10 +95,16 @@ def lock_facts(chosen: Algorithms) -> dict[str, Any]:
 
 
 class Writer:
-    """Writes a comparison line by line to a file, or to stdout for `-`."""
+    """Writes a comparison line by line to a file, or to stdout for `-`.
+
+    If the file cannot be written, for example because the disk is full, raises
+    HaspError once, and writes nothing further.
+    """
 
     def __init__(self, destination: str, *, append: bool = False) -> None:
         mode = "a" if append else "w"
+        self._name = destination
+        self._failed = False
         self._file: IO[str] = (
             sys.stdout
             if destination == STDOUT
@@ -118,10 +126,26 @@ class Writer:
 
     def close(self) -> None:
         """Close the file."""
-        if self._file is not sys.stdout:
+        if self._file is sys.stdout:
+            return
+        try:
             self._file.close()
+        except OSError:  # it tries again to write the line that failed
+            if not self._failed:
+                raise
 
     def _line(self, record: dict[str, Any]) -> None:
+        if self._file is sys.stdout:
+            self._write(record)
+        elif not self._failed:
+            try:
+                with explained(self._name):
+                    self._write(record)
+            except HaspError:
+                self._failed = True
+                raise
+
+    def _write(self, record: dict[str, Any]) -> None:
         self._file.write(f"{json_line(record)}\n")
         self._file.flush()
 
@@ -129,7 +153,7 @@ class Writer:
 def load(path: Path) -> Comparison:
     """Read the comparison in a file that `hasp compare --json FILE` wrote."""
     try:
-        lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        lines = _lines(path.read_bytes())
     except OSError as problem:
         raise HaspError(
             f"{path}: {problem.strerror}", "name a file of results"
@@ -143,6 +167,18 @@ def load(path: Path) -> Comparison:
             f"{path} is not a file of results of this version of `hasp compare`",
             "name a file that `hasp compare --json FILE` wrote",
         ) from None
+
+
+def _lines(data: bytes) -> list[Any]:
+    """Parse each line, except a last one that a full disk or a crash left incomplete.
+
+    Raises ValueError if another line is not JSON.
+    """
+    *whole, last = data.split(b"\n")
+    lines = [json.loads(line) for line in whole]
+    with contextlib.suppress(ValueError):
+        lines.append(json.loads(last))
+    return lines
 
 
 def comparison_of(lines: list[dict[str, Any]]) -> Comparison:
