@@ -46,6 +46,11 @@ def test_an_uncertain_difference_is_not_a_gain(numactl: Path) -> None:
     assert interleave_gain(plan(), nodes=2) == 0.0
 
 
+def test_a_few_runs_prove_no_gain(numactl: Path) -> None:
+    install(numactl, 150)
+    assert interleave_gain(plan(runs=3), nodes=2) == 0.0
+
+
 def test_not_tried(
     numactl: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

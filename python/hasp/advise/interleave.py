@@ -18,6 +18,7 @@ from hasp.compare.run import ComparisonRunner
 from hasp.compare.settings import Settings
 from hasp.launch import interpose
 from hasp.locks.native import REFERENCE
+from hasp.statistics.ratio import FEWEST_PAIRS
 
 NUMACTL = "numactl"
 SPREAD = (NUMACTL, "--interleave=all")
@@ -42,12 +43,14 @@ def interleave_gain(settings: Settings, nodes: int) -> float | None:
             for runner, comparison in pairs if block % 2 else reversed(pairs):
                 run = runner.run(block, cell)
                 if run.outcome != record.OK:
-                    note(f"the command failed with {' '.join(SPREAD)}: {run.detail}")
+                    how = f" with {' '.join(SPREAD)}" if runner is everywhere else ""
+                    note(f"the command failed{how}: {run.detail}")
                     return None
                 comparison.runs.append(run)
     near, far = (samples(comparison, cell) for comparison in found)
     ratio = better(far, near, less_is_better=found[0].primary.lower_is_better)
-    sure = ratio is not None and ratio.low is not None and ratio.low > 1
+    # With fewer pairs the interval covers too little to prove anything.
+    sure = ratio is not None and ratio.blocks >= FEWEST_PAIRS and ratio.above
     return ratio.value - 1 if ratio and sure else 0.0
 
 
