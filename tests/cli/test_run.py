@@ -217,6 +217,15 @@ def test_an_unusable_cache_does_no_harm(cli, tmp_path, cache):
     assert seen[2] == "4321"
 
 
+def test_the_cache_is_never_in_the_current_folder(cli, tmp_path):
+    place = {"XDG_CACHE_HOME": "x", "HOME": "x", "TMPDIR": str(tmp_path / "place")}
+    (tmp_path / "place").mkdir()
+    for _ in range(2):
+        assert show(cli, "--lock", "mcs-park", **place)[2] == "4321"
+    assert [path.name for path in tmp_path.iterdir()] == ["place"]
+    assert len(list((tmp_path / "place").iterdir())) == 1
+
+
 @pytest.mark.parametrize("body", ["exit 1", "echo nonsense", "sleep 20", "kill -9 $$"])
 def test_a_failing_calibration_does_no_harm(cli, stand_in, tmp_path, body):
     broken = tmp_path / "native"

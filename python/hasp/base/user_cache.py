@@ -26,10 +26,17 @@ def _usable(folder: Path) -> bool:
 
 
 def candidates() -> list[Path]:
-    """Return the folders to try, the preferred one first."""
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111
-    temporary = os.environ.get("TMPDIR") or "/tmp"
-    return [Path(home) / "hasp", Path(temporary) / f"hasp-{os.geteuid()}"]
+    """Return the folders to try, the preferred one first.
+
+    All are absolute, because programs read files there from folders of their own. The
+    home of a user without HOME who is not in /etc/passwd remains `~`.
+    """
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    usual = Path(os.path.expanduser("~/.cache"))  # noqa: PTH111
+    home = given if given.is_absolute() else usual
+    temporary = Path(os.environ.get("TMPDIR") or "/tmp")
+    folders = home / "hasp", temporary / f"hasp-{os.geteuid()}"
+    return [one for one in folders if one.is_absolute()]
 
 
 @cache
