@@ -79,7 +79,10 @@ static bool activate(void)
         return false;
     if (!registry_map() || !stacks_map() || !stack_profile_map()) {
         complain("no lock profile: not enough memory", "");
-        trace_file_forget();
+        registry_forget(); /* the program needs the memory */
+        stacks_forget();
+        stack_profile_forget();
+        trace_file_discard();
         return false;
     }
     preemption_prepare();

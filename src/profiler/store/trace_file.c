@@ -108,6 +108,18 @@ static uint64_t within_limits(uint64_t bytes)
     return bytes / TRACE_CHUNK * TRACE_CHUNK;
 }
 
+/* Leaves most of a limited address space (`ulimit -v`) to the program, which would fail
+ * to allocate memory or to create threads. */
+static uint64_t share_of_address_space(uint64_t bytes)
+{
+    enum { SHARE = 4 };
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        limit.rlim_cur / SHARE < bytes)
+        bytes = limit.rlim_cur / SHARE;
+    return bytes;
+}
+
 static bool create(const char *path)
 {
     for (unsigned number = 1; number <= MOST_FILES; number++) {
@@ -148,7 +160,7 @@ bool trace_file_create(const char *path, uint64_t bytes_limit)
 {
     if (strlen(path) >= PATH_BYTES || !create(path))
         return false;
-    const uint64_t bytes = within_limits(bytes_limit);
+    const uint64_t bytes = within_limits(share_of_address_space(bytes_limit));
     if (within_limits(LEAST) < LEAST) {
         complain("no lock profile, the limit of file sizes (ulimit -f) is too low for ",
                  file_path);
@@ -174,6 +186,12 @@ void trace_file_publish_header(void)
     uint64_t magic;
     memcpy(&magic, TRACE_MAGIC, sizeof magic);
     store_release((struct atomic_u64 *)(void *)trace->magic, magic);
+}
+
+void trace_file_discard(void)
+{
+    unlink(file_path);
+    trace_file_forget();
 }
 
 void trace_file_forget(void)

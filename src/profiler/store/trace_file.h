@@ -27,6 +27,9 @@ bool trace_file_create(const char *path, uint64_t bytes_limit);
 /* Writes the magic number that marks the header as valid. */
 void trace_file_publish_header(void);
 
+/* Removes the new file, whose header is not valid yet, and unmaps it. */
+void trace_file_discard(void);
+
 /* Unmaps and closes the parent's file in a forked child. */
 void trace_file_forget(void);
 
