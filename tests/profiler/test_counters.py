@@ -54,6 +54,14 @@ def test_a_program_may_close_the_counters(folder: Path) -> None:
     Recording(folder, "closes_counters", 2000, env, UNUSUAL)
 
 
+@needs_events
+def test_counters_leave_the_program_its_descriptors(folder: Path) -> None:
+    """A file for each thread would be more than the program may have."""
+    env = settings(folder / "t", HASP_TRACE_COUNTER="page-faults")
+    trace = Recording(folder, "crowded_counters", 10, env, UNUSUAL).trace
+    assert used(trace)["counted_sections"].sum() > 0
+
+
 def test_without_a_counter_the_trace_gives_the_reason(folder: Path) -> None:
     trace = Recording(folder, "counts", 500, settings(folder / "t")).trace
     if trace.header["counter"]:

@@ -272,6 +272,34 @@ static void closes_counters(void)
     run_one(close_and_open);
 }
 
+static pthread_barrier_t everybody;
+
+static void *lock_and_stay(void *argument)
+{
+    lock_often(NULL);
+    pthread_barrier_wait(&everybody); /* all threads exist */
+    pthread_barrier_wait(&everybody); /* the files are open */
+    return argument;
+}
+
+/* Opens files while more threads exist than a program may have descriptors. */
+static void crowded_counters(void)
+{
+    enum { THREADS = 240, FILES = 180 };
+    const struct rlimit few = {256, 256}; /* no high descriptor numbers */
+    static pthread_t threads[THREADS];
+    CHECK_EQUAL(setrlimit(RLIMIT_NOFILE, &few), 0);
+    pthread_barrier_init(&everybody, NULL, THREADS + 1);
+    for (int i = 0; i < THREADS; i++)
+        start(&threads[i], lock_and_stay, NULL);
+    pthread_barrier_wait(&everybody);
+    for (int i = 0; i < FILES; i++)
+        CHECK(open("/dev/null", O_RDONLY) >= 0);
+    pthread_barrier_wait(&everybody);
+    for (int i = 0; i < THREADS; i++)
+        CHECK_EQUAL(pthread_join(threads[i], NULL), 0);
+}
+
 /* The library in delayed.c, which the recorder calls, delays this thread before it
  * acquires a free lock. */
 static void *lock_late(void *argument)
@@ -347,5 +375,5 @@ RECORDED_MAIN(CASE(limited_later), CASE(errors), CASE(exits_quickly),
               CASE(exits_by_c11), CASE(becomes_daemon), CASE(replaced_by_list),
               CASE(replaced_by_list_and_path), CASE(replaced_by_list_and_environment),
               CASE(reborn), CASE(reborn_elsewhere), CASE(spawns), CASE(faults),
-              CASE(closes_counters), CASE(delays), CASE(delayed_often),
-              CASE(holds_long), CASE(renamed))
+              CASE(closes_counters), CASE(crowded_counters), CASE(delays),
+              CASE(delayed_often), CASE(holds_long), CASE(renamed))

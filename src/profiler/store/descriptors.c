@@ -6,8 +6,6 @@
 #include <fcntl.h>
 #include <sys/syscall.h>
 
-enum { HIGH_DESCRIPTOR = 1000 };
-
 void descriptor_close(int descriptor)
 {
     raw_syscall(SYS_close, descriptor, 0, 0, 0, 0, 0);

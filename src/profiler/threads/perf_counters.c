@@ -17,6 +17,7 @@ enum {
     CONTENDED_BY_PAGE = 16, /* one contended section in so many is counted */
     CONTENDED_BY_FILE = 64,
     TRIALS = 8,
+    LOW_MOST = 16, /* descriptors below HIGH_DESCRIPTOR, of all threads */
 };
 
 struct thread_counter {
@@ -45,6 +46,7 @@ static const struct event {
 static const struct event *chosen; /* NULL: none */
 static bool by_page;
 static uint64_t reading_ticks; /* cost of one reading */
+static struct atomic_u32 low;  /* descriptors below HIGH_DESCRIPTOR */
 
 static long open_event(const struct event *event)
 {
@@ -78,8 +80,14 @@ static bool value_of(const struct thread_counter *counter, uint64_t *value)
                (long)sizeof *value;
 }
 
+static bool is_low(int file)
+{
+    return file >= 0 && file < HIGH_DESCRIPTOR;
+}
+
 /* Maps the event's page, and closes the file if the page is readable: the mapping keeps
- * the event alive. */
+ * the event alive. Returns false if it would take a descriptor that a program with many
+ * threads may need: usually it may have 1024. */
 static bool attach(struct thread_counter *counter, int file)
 {
     uint64_t value;
@@ -94,8 +102,10 @@ static bool attach(struct thread_counter *counter, int file)
         munmap(page, PAGE);
     counter->page = NULL;
     counter->file = descriptor_move_up(file);
+    const bool spared = !is_low(counter->file) || fetch_add_relaxed(&low, 1) < LOW_MOST;
     return raw_syscall(SYS_ioctl, counter->file, PERF_EVENT_IOC_ID, (long)&counter->id,
-                       0, 0, 0) == 0;
+                       0, 0, 0) == 0 &&
+           spared;
 }
 
 static void detach(struct thread_counter *counter)
@@ -104,6 +114,8 @@ static void detach(struct thread_counter *counter)
         munmap((void *)(uintptr_t)counter->page, PAGE);
     if (counter->file >= 0 && is_ours(counter))
         descriptor_close(counter->file);
+    if (is_low(counter->file))
+        fetch_add_relaxed(&low, UINT32_MAX); /* subtract one */
     counter->page = NULL;
     counter->file = -1;
 }
@@ -190,6 +202,7 @@ void perf_counters_forget(void)
     for (struct recording *one = recordings_first(); one; one = one->next)
         if (one->counter && one->counter->file >= 0 && is_ours(one->counter))
             descriptor_close(one->counter->file);
+    store_relaxed(&low, 0);
     chosen = NULL;
 }
 
