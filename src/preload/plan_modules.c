@@ -9,6 +9,8 @@
  */
 #include "preload/plan.h"
 
+#include "platform/native/segment.h"
+
 #include <elf.h>
 #include <link.h>
 #include <string.h>
@@ -49,7 +51,7 @@ static bool same_build(const struct dl_phdr_info *info, const char *wanted)
 {
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-        if (segment->p_type != PT_NOTE)
+        if (segment->p_type != PT_NOTE || !segment_is_loaded(info, segment))
             continue;
         const char *at = (const char *)(info->dlpi_addr + segment->p_vaddr);
         const char *end = at + segment->p_memsz;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "profiler/store/modules.h"
 
+#include "platform/native/segment.h"
+
 #include <elf.h>
 #include <link.h>
 #include <string.h>
@@ -17,18 +19,6 @@ void modules_forget(void)
     loads_seen = 0;
     store_relaxed(&looking, 0);
     series_forget(&module_records);
-}
-
-/* Returns whether a segment is mapped; notes may not be. */
-static bool is_loaded(const struct dl_phdr_info *info, const ElfW(Phdr) * part)
-{
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *load = &info->dlpi_phdr[i];
-        if (load->p_type == PT_LOAD && part->p_vaddr >= load->p_vaddr &&
-            part->p_vaddr + part->p_memsz <= load->p_vaddr + load->p_memsz)
-            return true;
-    }
-    return false;
 }
 
 static void find_build_id(const struct dl_phdr_info *info, const ElfW(Phdr) * header,
@@ -93,7 +83,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *argument)
         const ElfW(Phdr) *header = &info->dlpi_phdr[i];
         uint64_t begin = info->dlpi_addr + header->p_vaddr;
         if (header->p_type == PT_NOTE && !module.build_id_bytes &&
-            is_loaded(info, header))
+            segment_is_loaded(info, header))
             find_build_id(info, header, &module);
         if (header->p_type != PT_LOAD)
             continue;
