@@ -57,7 +57,7 @@ class Session:
         family = Family(program.pid)
         self._follow(program, family, neighbours)
         program.release_signals()
-        if self._window is None or not self._window.done:
+        if self._window is None or self._window.failed or not self._window.done:
             self._tell_signal(program)
         if self._window:
             self._window.finish()

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from hasp.base.errors import HaspError
 from hasp.base.output import note
 from hasp.profile.record import files
 
@@ -41,6 +42,7 @@ class Window:
         self._kept: set[Path] = set()
         self._begun: float | None = None
         self.done = False
+        self.failed = False  # the traces could not be cut
         self._commands = _Commands(times.control) if times.control else None
 
     def seconds_left(self) -> float:
@@ -57,9 +59,19 @@ class Window:
         return max(0.0, begin + self._times.length - time.monotonic())
 
     def turn(self) -> None:
-        """Begin or end the window if it is time."""
+        """Begin or end the window if it is time.
+
+        If the traces cannot be copied, for example to a full disk, says so: the program
+        goes on, and so must Hasp.
+        """
         if self.done:
             return
+        try:
+            self._turn()
+        except (OSError, HaspError) as problem:
+            self._give_up(problem)
+
+    def _turn(self) -> None:
         commands = self._commands.read() if self._commands else []
         due = self.seconds_left() == 0.0
         if due:
@@ -88,6 +100,13 @@ class Window:
             self._kept.add(path)
         self.close()
 
+    def _give_up(self, problem: OSError | HaspError) -> None:
+        why = getattr(problem, "strerror", None) or problem
+        words = "cannot cut a part of the run out of the traces, so they keep all of it"
+        note(f"{words}: {why}")
+        self.failed = True
+        self.close()
+
     def close(self) -> None:
         """Remove the copies."""
         self.done = True
@@ -97,6 +116,8 @@ class Window:
 
     def finish(self) -> None:
         """End the window with the program, and remove traces that began after it."""
+        if self.failed:
+            return
         if self._begun is None:
             note(
                 "the program ended before the window began: "
@@ -104,7 +125,11 @@ class Window:
             )
             self.close()
             return
-        self.end()
+        try:
+            self.end()
+        except (OSError, HaspError) as problem:
+            self._give_up(problem)
+            return
         for trace in self._traces():
             if trace.path not in self._kept:
                 trace.path.unlink(missing_ok=True)
