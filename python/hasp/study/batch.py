@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import closing
 from datetime import datetime, timezone
 from pathlib import Path
 from textwrap import wrap
@@ -40,10 +41,15 @@ def journals_of(campaign: Campaign, store: Store, machine: str) -> list[Path]:
     return [folder / f"{name}.jsonl", *sorted(folder.glob(f"{name}.parts/*.jsonl"))]
 
 
-def journal_of(campaign: Campaign, store: Store, machine: str) -> Journal:
-    """Return the journal with all runs of a campaign on a machine so far."""
+def journal_of(
+    campaign: Campaign, store: Store, machine: str, *, alone: bool = False
+) -> Journal:
+    """Return the journal with all runs of a campaign on a machine so far.
+
+    With `alone`, raise HaspError if another process makes these runs.
+    """
     ours, *others = journals_of(campaign, store, machine)
-    return Journal(ours, others)
+    return Journal(ours, others, alone=alone)
 
 
 def machine_name(given: str | None) -> str:
@@ -101,10 +107,10 @@ def carry_out(campaign: Campaign, folder: Path, given: str | None) -> int:
     """Make the remaining runs; returns 1 if a configuration never worked."""
     machine = machine_name(given)
     store = create_or_open(folder)
-    journal = journal_of(campaign, store, machine)
+    journal = journal_of(campaign, store, machine, alone=True)
     interrupt_on_signals()
     ending: Interrupted | None = None
-    with Carrying(campaign, journal) as carrying:
+    with closing(journal), Carrying(campaign, journal) as carrying:
         for name, why in carrying.left_out.items():
             note(f"{name} is skipped: {why}")
         if len(carrying.left_out) == len(campaign.programs):
@@ -119,7 +125,6 @@ def carry_out(campaign: Campaign, folder: Path, given: str | None) -> int:
             ending = interruption
         finally:
             publish(store, campaign, machine, journal)
-            journal.close()
         if ending is not None:
             note("interrupted: the same command resumes from here")
             raise ending

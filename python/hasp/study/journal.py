@@ -11,6 +11,7 @@ writer; it also reads the journals of others, but never writes to them.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Iterable
@@ -74,12 +75,17 @@ def _parse(path: Path, text: bytes) -> list[JournalEntry]:
 class Journal:
     """An append-only file of entries, combined with the entries of `others`."""
 
-    def __init__(self, path: Path, others: Iterable[Path] = ()) -> None:
+    def __init__(
+        self, path: Path, others: Iterable[Path] = (), *, alone: bool = False
+    ) -> None:
+        """With `alone`, raise HaspError if another process has opened it so."""
         self.path = path
         self.entries = [entry for other in others for entry in read(other)]
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b")
+            if alone:
+                self._claim()
             self._file.seek(0)
             text = self._file.read()
         except OSError as problem:
@@ -91,6 +97,18 @@ class Journal:
         if whole < len(text):
             self._file.truncate(whole)
         self.entries += _parse(path, text[:whole])
+
+    def _claim(self) -> None:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._file.close()
+            raise HaspError(
+                f"another `hasp study run` is writing {self.path}",
+                "wait until it ends, or name another --store",
+            ) from None
+        except OSError:
+            return  # a file system without locks
 
     def add(self, entry: JournalEntry) -> None:
         """Append an entry, and sync it to disk."""

@@ -73,7 +73,7 @@ def carry_out(campaign: Campaign, folder: Path, place: str, given: str | None) -
         )
     name = given or f"{machine.name} (simulated)"
     store = create_or_open(folder)
-    journal = journal_of(campaign, store, name)
+    journal = journal_of(campaign, store, name, alone=True)
     interrupt_on_signals()
     try:
         with flattened(machine) as file:
