@@ -49,6 +49,17 @@ def test_where_no_trace_fits_the_program_is_not_blamed(tune: Tune) -> None:
     assert "nothing was recorded: files may have at most" in found.errors
 
 
+def test_an_error_in_a_later_round_does_not_hide_the_best_so_far(tune: Tune) -> None:
+    # The recording and the six candidates of the first round come first.
+    prepare = "echo x >> count; [ $(wc -l < count) -lt 9 ] || { echo full; exit 9; }"
+    found = tune(*FEW, "--prepare", prepare)
+    assert found.status == 2
+    assert "exit status 9: full" in found.errors
+    assert found.result["ended"] == "error"
+    assert found.result["best"] == "spinbit"
+    assert "Ended after 7 runs in" in " ".join(found.text.split())
+
+
 def test_short_runs_get_advice(tune: Tune) -> None:
     found = tune(*FEW, "--runs", "8")
     assert "warning: a run takes only" in found.text

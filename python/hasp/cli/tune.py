@@ -46,7 +46,8 @@ confidence, no candidate is more than 5 % better. It also ends when the budget i
 spent, or with Ctrl-C, and then says what is proven and what is not.
 
 exit status: 0 success; 1 no candidate works or meets the requirements; 2 nothing could
-be measured, and the message gives the reason; 130 after Ctrl-C, with the best so far.
+be measured, or an error ended the race, and the message gives the reason; 130 after
+Ctrl-C, with the best so far.
 """
 
 
@@ -153,6 +154,8 @@ def run(arguments: argparse.Namespace) -> int:
     interrupt_on_signals()
     outcome = race(options)
     status = _report(answer_of(outcome), arguments)
+    if outcome.error is not None:
+        raise outcome.error
     return outcome.exit_status or status
 
 

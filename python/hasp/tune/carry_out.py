@@ -40,7 +40,7 @@ from hasp.tune.store import (
 )
 
 PROVEN, BUDGET, RUNS = "proven", "budget", "runs"
-INTERRUPTED, NOTHING_LEFT = "interrupted", "nothing left"
+INTERRUPTED, NOTHING_LEFT, ERROR = "interrupted", "nothing left", "error"
 FAVOURITES = 4  # locks that the rules recommend and that run in the first round
 # A run is stopped when it takes this many times as long as under glibc, if the user has
 # set no time-out: what is that slow has lost.
@@ -53,18 +53,20 @@ class Outcome:
     """A race that has ended."""
 
     contest: Contest
-    ended: str  # PROVEN, BUDGET, RUNS, INTERRUPTED or NOTHING_LEFT
+    ended: str  # PROVEN, BUDGET, RUNS, INTERRUPTED, NOTHING_LEFT or ERROR
     seconds: float
     verdict: str  # the sentence of the profile; "" if none was made
     resumed: int = 0  # runs of an earlier race
     exit_status: int = 0  # of the interruption
+    error: HaspError | None = None  # to be raised once the result is shown
 
 
 def race(options: Options) -> Outcome:
     """Record the program and race the locks of the settings.
 
-    Raises HaspError if the command does not work without Hasp, if only one candidate
-    is left, or if the budget is too small for the first round.
+    An error in a later round ends the race, and the outcome has it. Raises HaspError if
+    the command does not work without Hasp, if only one candidate is left, or if the
+    budget is too small for the first round.
     """
     return _Race(options).run()
 
@@ -127,6 +129,7 @@ class _Race:
         if earlier is not None:
             self._repeat(earlier)
         resumed = len(comparison.runs)
+        error: HaspError | None = None
         try:
             ended, status = self._rounds(), 0
         except Interrupted as interruption:
@@ -134,10 +137,14 @@ class _Race:
             if self.contest.leader is None:
                 note("interrupted in the first round; --resume continues the race")
                 raise
+        except HaspError as problem:
+            if self.number < 2 or self.contest.leader is None:
+                raise
+            ended, status, error = ERROR, 0, problem
         finally:
             self.writer.close()
         seconds = time.monotonic() - self.began
-        return Outcome(self.contest, ended, seconds, verdict, resumed, status)
+        return Outcome(self.contest, ended, seconds, verdict, resumed, status, error)
 
     def _resumed_settings(self, earlier: Earlier) -> Settings:
         """Return the settings to continue with, with a note on each that changed.

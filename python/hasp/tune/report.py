@@ -24,7 +24,14 @@ from hasp.compare.report import (
 from hasp.compare.settings import Cell, Settings
 from hasp.locks.native import REFERENCE
 from hasp.tune.answer import FAILED, NOT_RUN, Answer, Row, measures_of
-from hasp.tune.carry_out import BUDGET, INTERRUPTED, NOTHING_LEFT, PROVEN, RUNS
+from hasp.tune.carry_out import (
+    BUDGET,
+    ERROR,
+    INTERRUPTED,
+    NOTHING_LEFT,
+    PROVEN,
+    RUNS,
+)
 
 MOST_NAMES = 6
 SHORTEST_RUN = 0.2  # seconds: shorter runs differ mostly by how the program starts
@@ -88,6 +95,7 @@ def ending_words(answer: Answer) -> str:
         BUDGET: f"Ended after {spent}: the budget is spent.",
         RUNS: f"Ended after {spent}: no more were allowed.",
         INTERRUPTED: f"Interrupted after {spent}.",
+        ERROR: f"Ended after {spent} by an error.",
         NOTHING_LEFT: f"Ended after {spent}: no other candidate is left.",
     }[answer.outcome.ended]
 
