@@ -109,13 +109,17 @@ class Launcher:
 
         Its affinity mask is set to `cpus` unless that is empty.
         """
+        # As bytes: without the locale of this process, the launcher uses UTF-8.
         request = {
-            "path": path,
-            "argv": list(argv),
-            "environment": dict(environment),
+            "path": os.fsencode(path),
+            "argv": [os.fsencode(word) for word in argv],
+            "environment": {
+                os.fsencode(name): os.fsencode(value)
+                for name, value in environment.items()
+            },
             "stdin": os.devnull,
-            "stdout": str(output[0]),
-            "stderr": str(output[1]),
+            "stdout": os.fsencode(output[0]),
+            "stderr": os.fsencode(output[1]),
             "cpus": sorted(cpus),
         }
         data = marshal.dumps(request)

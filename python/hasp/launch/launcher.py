@@ -8,9 +8,10 @@ anyway; it forks and waits. Its own size is the smallest peak that it can measur
 
 It reads requests from stdin and writes replies to stdout, each as four bytes of length
 and the `marshal` format. It runs one child at a time: {"argv", "path", "environment",
-"stdin", "stdout", "stderr", "cpus"} is answered by {"pid"} or {"error"}, and when the
-child ends by {"wait_status", "wall_s", "user_s", "system_s", "peak_kib", "switches",
-"preemptions"}. The first message, before any request, is {"floor_kib"}.
+"stdin", "stdout", "stderr", "cpus"}, whose texts are bytes, is answered by {"pid"} or
+{"error"}, and when the child ends by {"wait_status", "wall_s", "user_s", "system_s",
+"peak_kib", "switches", "preemptions"}. The first message, before any request, is
+{"floor_kib"}.
 """
 
 from __future__ import annotations
