@@ -176,6 +176,16 @@ def test_results_can_be_shown_again(files, cli, tmp_path):
         assert word in text
 
 
+def test_dollar_signs_in_a_command_are_no_formula(cli, tmp_path):
+    command = ("sh", "-c", r": $1 \frac $2")
+    finished = cli(
+        *("compare", "--locks", "mcs", "--runs", 1, "--plot", "x.svg", "--", *command)
+    )
+    assert finished.returncode == 0, finished.stderr
+    picture = xml.etree.ElementTree.parse(tmp_path / "x.svg")
+    assert r"$1 \frac $2" in "".join(picture.getroot().itertext())
+
+
 def test_a_last_line_that_was_cut_is_left_out(files, cli, tmp_path):
     _, folder = files
     runs = [
