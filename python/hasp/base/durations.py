@@ -39,7 +39,7 @@ def format_duration(seconds: float) -> str:
     """Return the duration with three digits and a unit: 12.3 ms, 4.56 s, 2 min 05 s."""
     if seconds != seconds:
         return "-"
-    if seconds >= 3600:
+    if seconds >= 3599.5:
         minutes = round(seconds / 60)
         return f"{minutes // 60} h {minutes % 60:02d} min"
     if seconds >= 119.5:

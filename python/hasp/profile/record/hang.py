@@ -69,6 +69,9 @@ class HangWatch:
 
 def prepare() -> None:
     """Import in advance the modules that `hangs` needs, so as not to delay it."""
+    # Imported here because programs are recorded without numpy otherwise.
+    import hasp.profile.model.snapshot
+    import hasp.profile.model.waiting  # noqa: F401
 
 
 def signs(trace: Trace) -> Iterator[Sign]:
