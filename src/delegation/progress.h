@@ -118,8 +118,8 @@ struct progress_view {
 
 /* Called after each round of a waiter. Returns true if it should spin for another
  * round, because the combiner makes progress. The waiter checks after 8 rounds (on few
- * CPUs 4, on hundreds up to 64), then after 16, 32, 64, 128, 192 and so on: long sections
- * need that time, and the line must not move to every waiter in each round. */
+ * CPUs 4, on hundreds up to 64), then after 16, 32, 64, 128, 192 and so on: long
+ * sections need that time, and the line must not move to every waiter in each round. */
 static inline bool progress_goes_on(struct progress_view *view,
                                     const struct progress *progress)
 {

@@ -359,20 +359,6 @@ def test_runs_before_an_error_are_shown(cli, script, tmp_path):
     assert len((tmp_path / "runs.csv").read_text().splitlines()) == 6
 
 
-def test_runs_are_shown_although_their_file_cannot_grow(cli, tmp_path):
-    limit = "prlimit --fsize=$(stat -c %s out.jsonl) --pid $PPID"
-    prepare = f"echo x >> count; [ $(wc -l < count) -lt 6 ] || {limit}"
-    finished = cli(
-        *("compare", "--locks", "mcs", "--warmup", 0, "--prepare", prepare),
-        *("--json", "out.jsonl", "--", "true"),
-    )
-    assert finished.returncode == 2
-    assert "cannot write out.jsonl: File too large" in finished.stderr
-    assert "interrupted: these are the runs until then" in finished.stdout
-    lines = (tmp_path / "out.jsonl").read_text().splitlines()
-    assert len([line for line in lines if '"kind":"run"' in line]) == 5
-
-
 def test_an_ambiguous_metric(cli, script):
     program = script("echo time=5 ms; echo 9 errors")
     ambiguous = cli("compare", "--metric", "time=([0-9]+)", "--", program)

@@ -186,6 +186,20 @@ def test_dollar_signs_in_a_command_are_no_formula(cli, tmp_path):
     assert r"$1 \frac $2" in "".join(picture.getroot().itertext())
 
 
+def test_runs_are_shown_although_their_file_cannot_grow(cli, tmp_path):
+    limit = "prlimit --fsize=$(stat -c %s out.jsonl) --pid $PPID"
+    prepare = f"echo x >> count; [ $(wc -l < count) -lt 6 ] || {limit}"
+    finished = cli(
+        *("compare", "--locks", "mcs", "--warmup", 0, "--prepare", prepare),
+        *("--json", "out.jsonl", "--", "true"),
+    )
+    assert finished.returncode == 2
+    assert "cannot write out.jsonl: File too large" in finished.stderr
+    assert "interrupted: these are the runs until then" in finished.stdout
+    lines = (tmp_path / "out.jsonl").read_text().splitlines()
+    assert len([line for line in lines if '"kind":"run"' in line]) == 5
+
+
 def test_a_last_line_that_was_cut_is_left_out(files, cli, tmp_path):
     _, folder = files
     runs = [

@@ -45,8 +45,9 @@ __attribute__((destructor)) static void write_statistics(void)
     const struct borrow_counts counts = borrow_counts();
     char line[160];
     int length = snprintf(line, sizeof line,
-                          "{\"schema\":\"hasp.borrowing/1\",\"pid\":%d,\"borrowed\":%llu,"
-                          "\"handed_back\":%llu,\"interrupted\":%llu}\n",
+                          "{\"schema\":\"hasp.borrowing/1\",\"pid\":%d,"
+                          "\"borrowed\":%llu,\"handed_back\":%llu,"
+                          "\"interrupted\":%llu}\n",
                           (int)getpid(), (unsigned long long)counts.unlocked,
                           (unsigned long long)counts.handed_back,
                           (unsigned long long)counts.interrupted);
