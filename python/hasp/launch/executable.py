@@ -78,7 +78,7 @@ def find(word: str, environment: Mapping[str, str]) -> Path:
 def _is_file(path: Path) -> bool:
     """Return true for a file, false also if it cannot be looked for.
 
-    PATH often has folders that this user may not search, such as /root/bin after `su`.
+    After `su`, PATH still has folders of root, which this user may not search.
     """
     try:
         return stat.S_ISREG(path.stat().st_mode)
