@@ -48,6 +48,7 @@ def settings(font_size: float) -> Any:
         "font.size": font_size,
         "svg.fonttype": "none",
         "svg.hashsalt": "hasp",  # the same data gives the same file
+        "text.parse_math": False,  # dollar signs in commands begin no formula
     }
 
 
@@ -59,11 +60,8 @@ def metadata(path: Path) -> dict[str, str | None]:
 def save(
     figure: Figure, title: str, path: Path, *, font_size: float = 9.5, dpi: int = 150
 ) -> None:
-    """Write the figure with its title at the top left, in the format of the suffix.
-
-    The title often has a command, in which dollar signs do not begin a formula.
-    """
-    figure.suptitle(title, fontsize=font_size, x=0.01, ha="left", parse_math=False)
+    """Write the figure with its title at the top left, in the format of the suffix."""
+    figure.suptitle(title, fontsize=font_size, x=0.01, ha="left")
     with replacing(path) as file:
         figure.savefig(file, dpi=dpi, metadata=metadata(path))
 
