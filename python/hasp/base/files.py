@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO, Any
 
 from hasp.base.errors import HaspError
 
@@ -59,3 +61,18 @@ def write_file(destination: str | Path, content: str | bytes) -> None:
     data = content if isinstance(content, bytes) else content.encode(errors="replace")
     with replacing(destination) as path:
         path.write_bytes(data)
+
+
+def claim(file: IO[Any], command: str, remedy: str) -> None:
+    """Lock an open file that one process at a time may write, until it is closed.
+
+    If another process has it, closes the file and raises HaspError: `command` is
+    writing it. File systems without locks are accepted.
+    """
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise HaspError(f"another `{command}` is writing {file.name}", remedy) from None
+    except OSError:
+        return

@@ -11,7 +11,6 @@ writer; it also reads the journals of others, but never writes to them.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterable
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from hasp.base.errors import HaspError
+from hasp.base.files import claim
 from hasp.study.metrics import with_derived
 
 
@@ -85,7 +85,11 @@ class Journal:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b")
             if alone:
-                self._claim()
+                claim(
+                    self._file,
+                    "hasp study run",
+                    "wait until it ends, or name another --store",
+                )
             self._file.seek(0)
             text = self._file.read()
         except OSError as problem:
@@ -97,18 +101,6 @@ class Journal:
         if whole < len(text):
             self._file.truncate(whole)
         self.entries += _parse(path, text[:whole])
-
-    def _claim(self) -> None:
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self._file.close()
-            raise HaspError(
-                f"another `hasp study run` is writing {self.path}",
-                "wait until it ends, or name another --store",
-            ) from None
-        except OSError:
-            return  # a file system without locks
 
     def add(self, entry: JournalEntry) -> None:
         """Append an entry, and sync it to disk."""

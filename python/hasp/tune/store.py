@@ -7,7 +7,6 @@ one more record for each plan that joined the race.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import tempfile
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from hasp.base.errors import HaspError
+from hasp.base.files import claim
 from hasp.base.output import STDOUT, note
 from hasp.compare.run_record import Run
 from hasp.compare.settings import Settings
@@ -61,26 +61,20 @@ class Claim:
         note(f"kept the earlier race as {old}")
 
     def _lock(self) -> None:
+        self._file = None
         other = self._path.exists() and not self._path.is_file()
         if other or str(self._path) == STDOUT:
             return  # a device or a pipe
         try:
-            self._file = self._path.open("ab")
+            file = self._path.open("ab")
         except OSError as problem:
             raise HaspError(
                 f"{self._path}: {problem.strerror}", "name another file with --store"
             ) from None
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self._file.close()
-            self._file = None
-            raise HaspError(
-                f"another `hasp tune` is writing {self._path}",
-                "wait until it ends, or name another file with --store",
-            ) from None
-        except OSError:
-            return  # a file system without locks
+        claim(
+            file, "hasp tune", "wait until it ends, or name another file with --store"
+        )
+        self._file = file
 
 
 @dataclass(frozen=True)
