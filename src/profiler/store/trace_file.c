@@ -95,13 +95,18 @@ static bool allocate(off_t offset, size_t bytes)
     return result == 0;
 }
 
+static uint64_t limit_of(int resource)
+{
+    struct rlimit limit;
+    return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
 /* Limits the size to RLIMIT_FSIZE, beyond which SIGXFSZ would kill the process. */
 static uint64_t within_limits(uint64_t bytes)
 {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        limit.rlim_cur < bytes)
-        bytes = limit.rlim_cur;
+    const uint64_t limit = limit_of(RLIMIT_FSIZE);
+    if (limit < bytes)
+        bytes = limit;
     const uint64_t most = (uint64_t)TRACE_FILE_CHUNKS * TRACE_CHUNK;
     if (bytes > most)
         bytes = most;
@@ -112,12 +117,8 @@ static uint64_t within_limits(uint64_t bytes)
  * to allocate memory or to create threads. */
 static uint64_t share_of_address_space(uint64_t bytes)
 {
-    enum { SHARE = 4 };
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        limit.rlim_cur / SHARE < bytes)
-        bytes = limit.rlim_cur / SHARE;
-    return bytes;
+    const uint64_t share = limit_of(RLIMIT_AS) / 4;
+    return share < bytes ? share : bytes;
 }
 
 static bool create(const char *path)
