@@ -104,7 +104,7 @@ def main() -> int:
         raise SystemExit(f"{arguments.store} has no case with every lock")
     print(
         "| lock | geometric mean | interval | within 5 % of the best "
-        "| of the best in other runs |"
+        "| of the best, chosen by other runs |"
     )
     print("|---|--:|---|--:|--:|")
     print("\n".join(rows(cases)))

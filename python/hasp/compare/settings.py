@@ -40,7 +40,7 @@ class Metric:
 def last_number(pattern: str, text: str) -> float | None:
     """Return the number in the first group of the last match of `pattern`, or None.
 
-    NaN and infinity do not count. Programs print them as a rate per no time, and a
+    NaN and infinity do not count: programs print them when they divide by zero, and a
     single one can leave every lock of a comparison without an interval.
     """
     found = None

@@ -109,7 +109,7 @@ class Launcher:
 
         Its affinity mask is set to `cpus` unless that is empty.
         """
-        # As bytes: without the locale of this process, the launcher uses UTF-8.
+        # Bytes, because the launcher has no locale, and would encode text as UTF-8.
         request = {
             "path": os.fsencode(path),
             "argv": [os.fsencode(word) for word in argv],

@@ -76,9 +76,9 @@ def find(word: str, environment: Mapping[str, str]) -> Path:
 
 
 def _is_file(path: Path) -> bool:
-    """Return true for a file, false also if it cannot be looked for.
+    """Return true if there is a file, as far as this user may see.
 
-    After `su`, PATH still has folders of root, which this user may not search.
+    After `su`, PATH still has folders of root, which the user may not search.
     """
     try:
         return stat.S_ISREG(path.stat().st_mode)

@@ -94,7 +94,7 @@ static inline void published_flexguard_queue(struct lock *lock,
 }
 
 /* Returns true once the caller has acquired the lock, false if a critical thread is
- * preempted before. */
+ * preempted first. */
 static inline bool published_flexguard_spin(struct lock *lock,
                                             struct published_flexguard *all)
 {
@@ -106,8 +106,8 @@ static inline bool published_flexguard_spin(struct lock *lock,
     return true;
 }
 
-/* Sleeps. Returns true once the caller has acquired the lock, false if all critical
- * threads run before. */
+/* Sleeps. Returns true once the caller has acquired the lock, false if no critical
+ * thread is preempted any more. */
 static inline bool published_flexguard_sleep(struct lock *lock,
                                              struct published_flexguard *all)
 {

@@ -86,8 +86,9 @@ static bool is_low(int file)
 }
 
 /* Maps the event's page, and closes the file if the page is readable: the mapping keeps
- * the event alive. Returns false if it would take a descriptor that a program with many
- * threads may need: usually it may have 1024. */
+ * the event alive. Returns false if the file would take one more of the low
+ * descriptors, of which a program with many threads needs most: the usual limit is
+ * 1024. */
 static bool attach(struct thread_counter *counter, int file)
 {
     uint64_t value;
